@@ -1,0 +1,149 @@
+package hookkit
+
+import "encoding/json"
+
+// Decision is what a hook decided: one of the decision types of this package. The types are values and can be compared with ==.
+type Decision interface{ decision() }
+
+type stopKind uint8
+
+const (
+	stopAllow stopKind = iota
+	stopBlock
+	stopReport
+)
+
+// StopDecision answers [Stop] and [SubagentStop]. The zero value is [AllowStop].
+type StopDecision struct {
+	kind   stopKind
+	silent bool
+	reason string
+	user   string
+	agent  string
+}
+
+func (StopDecision) decision() {}
+
+// AllowStop lets the agent stop: exit 0 and {"decision":"approve"}.
+func AllowStop() StopDecision { return StopDecision{} }
+
+// BlockStop makes the agent go on. It reads the reason, of any length: the caller cuts it. An empty reason is replaced by a sentence
+// that says so.
+func BlockStop(reason string) StopDecision { return StopDecision{kind: stopBlock, reason: reason} }
+
+// ReportStop lets the agent stop and reports a trouble: exit 1 with the text on stderr. The agent reads nothing of it (see
+// [StopDecision.TellAgent]), the user sees it; make its first line understandable alone.
+func ReportStop(text string) StopDecision { return StopDecision{kind: stopReport, reason: text} }
+
+// TellUser adds a message for the user. Above 10,000 characters it is cut.
+func (d StopDecision) TellUser(message string) StopDecision {
+	d.user = message
+	return d
+}
+
+// TellAgent adds a text for the agent, which costs it one more turn: an agent cannot be told anything at a stop without one. Above
+// 10,000 characters it is cut. With [BlockStop] the text follows the reason.
+func (d StopDecision) TellAgent(text string) StopDecision {
+	d.agent = text
+	return d
+}
+
+// Silently makes [AllowStop] print nothing where it has nothing to tell.
+func (d StopDecision) Silently() StopDecision {
+	d.silent = true
+	return d
+}
+
+// Blocks reports whether the agent must go on.
+func (d StopDecision) Blocks() bool { return d.kind == stopBlock }
+
+// PreToolUseDecision answers [PreToolUse]. The zero value is [AllowTool].
+type PreToolUseDecision struct {
+	deny    bool
+	reason  string
+	summary string
+	input   string
+	context string
+	user    string
+}
+
+func (PreToolUseDecision) decision() {}
+
+// AllowTool says nothing: the host's own permissions decide. No decision of this package ever skips the user's permission prompt.
+func AllowTool() PreToolUseDecision { return PreToolUseDecision{} }
+
+// RewriteTool replaces the tool's whole input; a field that is missing in it fails the call. The input is forwarded byte for byte. The
+// agent is not told by the host that its call was changed, so context must say what was changed and where.
+// An input that is no JSON object in valid UTF-8 is not sent: the tool runs as it is and the user is told.
+func RewriteTool(input json.RawMessage, context string) PreToolUseDecision {
+	return PreToolUseDecision{input: string(input), context: context}
+}
+
+// DenyTool refuses the call. Summary is a few words; the agent reads the reason, of any length. An empty reason is replaced by the summary.
+func DenyTool(summary, reason string) PreToolUseDecision {
+	return PreToolUseDecision{deny: true, summary: summary, reason: reason}
+}
+
+// TellUser adds a message for the user. Above 10,000 characters it is cut.
+func (d PreToolUseDecision) TellUser(message string) PreToolUseDecision {
+	d.user = message
+	return d
+}
+
+// TellAgent adds a text for the agent; with [RewriteTool] it replaces the context given there. Above 10,000 characters it is cut.
+func (d PreToolUseDecision) TellAgent(text string) PreToolUseDecision {
+	d.context = text
+	return d
+}
+
+// Denies reports whether the call is refused.
+func (d PreToolUseDecision) Denies() bool { return d.deny }
+
+// PostToolUseDecision answers [PostToolUse] and [PostToolUseFailure]. The zero value is [AcceptResult]. What the agent is told stays in
+// its context for good: tell only what is new.
+type PostToolUseDecision struct {
+	block   bool
+	reason  string
+	summary string
+	context string
+	user    string
+}
+
+func (PostToolUseDecision) decision() {}
+
+// AcceptResult says nothing.
+func AcceptResult() PostToolUseDecision { return PostToolUseDecision{} }
+
+// RejectResult shows the reason to the agent beside the tool's result, as an error. Nothing is undone. Summary is a few words.
+func RejectResult(summary, reason string) PostToolUseDecision {
+	return PostToolUseDecision{block: true, summary: summary, reason: reason}
+}
+
+// TellUser adds a message for the user. Above 10,000 characters it is cut.
+func (d PostToolUseDecision) TellUser(message string) PostToolUseDecision {
+	d.user = message
+	return d
+}
+
+// TellAgent adds a text for the agent, the quiet form. Above 10,000 characters it is cut.
+func (d PostToolUseDecision) TellAgent(text string) PostToolUseDecision {
+	d.context = text
+	return d
+}
+
+// ContextDecision answers [SessionStart] and [UserPromptSubmit]: it can add to what the agent knows. The zero value adds nothing.
+type ContextDecision struct {
+	context string
+	user    string
+}
+
+func (ContextDecision) decision() {}
+
+// AddContext adds a text for the agent; "" adds nothing. Above 10,000 characters it is cut.
+func AddContext(text string) ContextDecision { return ContextDecision{context: text} }
+
+// TellUser adds a message for the user. Above 10,000 characters it is cut.
+func (d ContextDecision) TellUser(message string) ContextDecision {
+	d.user = message
+	return d
+}

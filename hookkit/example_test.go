@@ -1,0 +1,38 @@
+package hookkit_test
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/hookkit/brepl/hookkit"
+)
+
+// A complete Stop hook: the agent may not stop while a file named FAILED stands in the project.
+func ExampleMain() {
+	hook := func(_ context.Context, e *hookkit.Stop) (hookkit.StopDecision, error) {
+		report, err := os.ReadFile(e.CWD + "/FAILED")
+		switch {
+		case os.IsNotExist(err):
+			return hookkit.AllowStop(), nil
+		case err != nil:
+			return hookkit.StopDecision{}, err // exit 1: said, but never a block
+		}
+		return hookkit.BlockStop("The tests fail:\n" + string(report)), nil
+	}
+	hookkit.Main(hookkit.Handlers{Stop: hook})
+}
+
+// A hook is tested without a process.
+func ExampleRun() {
+	event := `{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push --force"}}`
+	hookkit.Run(context.Background(), hookkit.IO{In: strings.NewReader(event), Out: os.Stdout}, hookkit.Handlers{
+		PreToolUse: func(_ context.Context, e *hookkit.PreToolUse) (hookkit.PreToolUseDecision, error) {
+			if command, _ := e.InputString("command"); strings.Contains(command, "--force") {
+				return hookkit.AllowTool().TellUser("The agent pushes with force."), nil
+			}
+			return hookkit.AllowTool(), nil
+		},
+	})
+	// Output: {"systemMessage":"The agent pushes with force."}
+}

@@ -1,0 +1,215 @@
+//go:build unix
+
+package hookkit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+)
+
+// The test binary is also the hook that the tests below start: the variable names what the hook does.
+const asHook = "HOOKKIT_TEST_HOOK"
+
+func TestMain(m *testing.M) {
+	if what := os.Getenv(asHook); what != "" {
+		hookMain(what)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func hookMain(what string) {
+	Main(Handlers{Stop: func(ctx context.Context, _ *Stop) (StopDecision, error) {
+		switch what {
+		case "block":
+			return BlockStop("the tests fail").TellUser("blocked"), nil
+		case "panic":
+			panic("in the handler")
+		case "panic in a goroutine":
+			go func() { panic("in a goroutine") }()
+			<-ctx.Done()
+		case "deadlock":
+			select {}
+		case "stack overflow":
+			debug.SetMaxStack(8 << 20) // the default of 1 GB takes seconds
+			return deeper(0), nil
+		case "concurrent map writes":
+			m := map[int]int{}
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					for i := range 100_000_000 {
+						m[i&7] = i
+					}
+				})
+			}
+			wg.Wait()
+		case "signal of a child":
+			// A shell cannot trap or reset a signal that was ignored when it started.
+			child := exec.CommandContext(ctx, "sh", "-c", "kill -PIPE $$; echo survived")
+			out, err := child.CombinedOutput()
+			return ReportStop(string(out) + err.Error()), nil
+		}
+		return AllowStop(), nil
+	}})
+}
+
+//go:noinline
+func deeper(n int) StopDecision {
+	d := deeper(n + 1) //nolint:staticcheck // SA5007: endless on purpose
+	d.silent = n%2 == 0
+	return d
+}
+
+func hookCommand(t *testing.T, what string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Dir = t.TempDir() // a core file, if any, goes there
+	cmd.Env = append(os.Environ(), asHook+"="+what)
+	return cmd
+}
+
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	var failed *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &failed):
+		t.Fatal(err)
+	}
+	status := failed.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
+}
+
+const stopEvent = `{"hook_event_name":"Stop","session_id":"s"}`
+
+func TestProcessDiesWithoutBlocking(t *testing.T) {
+	// Pins "Never 2 by accident": a Go program would end with 2 in each of these cases.
+	tests := []struct {
+		what   string
+		exit   int
+		stderr string
+	}{
+		{"panic", 1, "internal error, nothing was decided: panic: in the handler\n"},
+		{"panic in a goroutine", 134, "panic: in a goroutine"},
+		{"deadlock", 134, "fatal error: all goroutines are asleep - deadlock!"},
+		{"stack overflow", 134, "stack overflow"},
+		{"concurrent map writes", 134, "fatal error: concurrent map writes"},
+	}
+	for _, c := range tests {
+		t.Run(c.what, func(t *testing.T) {
+			cmd := hookCommand(t, c.what)
+			cmd.Stdin = strings.NewReader(stopEvent)
+			var out, errOut bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errOut
+			assert.Equal(t, exitCode(t, cmd.Run()), c.exit)
+			assert.Equal(t, out.String(), "")
+			assert.Assert(t, strings.Contains(errOut.String(), c.stderr), "stderr: %.500s", errOut.String())
+		})
+	}
+}
+
+func TestProcessClosedStdout(t *testing.T) {
+	// Pins fault 10: nobody reads stdout, SIGPIPE would end the program; the block and its reason stay.
+	for _, which := range []string{"stdout", "both"} {
+		t.Run(which, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			assert.NilError(t, err)
+			assert.NilError(t, r.Close())
+			defer w.Close()
+			cmd := hookCommand(t, "block")
+			cmd.Stdin = strings.NewReader(stopEvent)
+			cmd.Stdout = w
+			var errOut bytes.Buffer
+			cmd.Stderr = &errOut
+			want := "the tests fail\n"
+			if which == "both" {
+				cmd.Stderr = w
+				want = ""
+			}
+			assert.Equal(t, exitCode(t, cmd.Run()), 2)
+			assert.Equal(t, errOut.String(), want)
+		})
+	}
+}
+
+func TestProcessLeavesSignalsToItsChildren(t *testing.T) {
+	// If we ignored SIGPIPE, that would be inherited: `yes | head` in a hook's command would then behave unlike in the user's shell.
+	cmd := hookCommand(t, "signal of a child")
+	cmd.Stdin = strings.NewReader(stopEvent)
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	assert.Equal(t, exitCode(t, cmd.Run()), 1)
+	assert.Equal(t, errOut.String(), "signal: broken pipe\n")
+}
+
+func TestProcessStdinHeldOpen(t *testing.T) {
+	// Pins fault 1: the host never closes stdin; the hook must decide at the brace and exit within 50 ms of it.
+	best := time.Hour
+	for range 5 {
+		cmd := hookCommand(t, "block")
+		stdin, err := cmd.StdinPipe()
+		assert.NilError(t, err)
+		assert.NilError(t, cmd.Start())
+		_, err = io.WriteString(stdin, strings.TrimSuffix(stopEvent, "}"))
+		assert.NilError(t, err)
+		time.Sleep(100 * time.Millisecond) // the process is up and waits for the rest
+		start := time.Now()
+		_, err = io.WriteString(stdin, "}")
+		assert.NilError(t, err)
+		state, err := cmd.Process.Wait()
+		assert.NilError(t, err)
+		assert.Equal(t, state.ExitCode(), 2)
+		best = min(best, time.Since(start))
+		_ = stdin.Close()
+		if best < 50*time.Millisecond {
+			return
+		}
+	}
+	t.Fatalf("the fastest of 5 took %v", best)
+}
+
+func TestProcessStdinKinds(t *testing.T) {
+	// Pins fault 3 and the host's way of handing over stdin: a socket, /dev/null, a closed descriptor.
+	t.Run("socket", func(t *testing.T) {
+		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		assert.NilError(t, err)
+		ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+		defer ours.Close()
+		defer theirs.Close()
+		_, err = ours.WriteString(stopEvent + "\n")
+		assert.NilError(t, err)
+		cmd := hookCommand(t, "block")
+		cmd.Stdin = theirs
+		assert.Equal(t, exitCode(t, cmd.Run()), 2)
+	})
+	t.Run("/dev/null", func(t *testing.T) {
+		assert.Equal(t, exitCode(t, hookCommand(t, "block").Run()), 2)
+	})
+	t.Run("closed", func(t *testing.T) {
+		cmd := hookCommand(t, "block")
+		cmd.Args = []string{"sh", "-c", `exec "$0" <&-`, os.Args[0]}
+		sh, err := exec.LookPath("sh")
+		assert.NilError(t, err)
+		cmd.Path = sh
+		assert.Equal(t, exitCode(t, cmd.Run()), 2)
+	})
+}

@@ -1,0 +1,128 @@
+package hookkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Errors of [ReadEvent] and [ParseEvent]. They are wrapped with what arrived and where it went wrong.
+var (
+	ErrNoEvent  = errors.New("no event on stdin")
+	ErrNotJSON  = errors.New("the event is not a JSON object")
+	ErrTooLarge = errors.New("the event is too large")
+	ErrTimeout  = errors.New("the event did not arrive in time")
+)
+
+// ReadLimits bounds what [ReadEvent] takes. A field that is 0 has its default.
+type ReadLimits struct {
+	Wait  time.Duration // for the whole event; default 5 s
+	Bytes int           // default 64 MiB
+}
+
+const (
+	defaultWait  = 5 * time.Second
+	defaultBytes = 64 << 20
+	firstBuffer  = 32 << 10
+)
+
+// ReadEvent reads one JSON object and returns its bytes. It is done at the object's last brace: no newline and no end of input is
+// needed, and what follows in the same read is dropped. A byte order mark and white space before the object are skipped.
+//
+// Nothing but white space before the end of the input, after a newline, or until the time is over is [ErrNoEvent]. Everything that
+// is no object is [ErrNotJSON], said as soon as the first wrong byte is there. More than the limit is [ErrTooLarge]. Half an object and
+// then silence is [ErrTimeout]; the goroutine that reads is then left behind in its read, since a read from a pipe cannot be
+// interrupted, so the program should end.
+func ReadEvent(ctx context.Context, r io.Reader, limit ReadLimits) ([]byte, error) {
+	if r == nil {
+		return nil, ErrNoEvent
+	}
+	if limit.Wait <= 0 {
+		limit.Wait = defaultWait
+	}
+	if limit.Bytes <= 0 {
+		limit.Bytes = defaultBytes
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit.Wait, ErrTimeout)
+	defer cancel()
+
+	// The reader only reads into buffers that are lent to it, so that nothing after the object is taken and nothing is copied.
+	lent := make(chan []byte, 1)
+	defer close(lent)
+	got := make(chan readResult, 1)
+	go readInto(r, lent, got)
+
+	var scan scanner
+	data := make([]byte, 0, firstBuffer)
+	for empty := 0; ; {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, cap(data))
+		}
+		lent <- data[len(data):cap(data)]
+		var res readResult
+		select {
+		case res = <-got:
+		case <-ctx.Done():
+			return nil, lateError(ctx, data, scan.state, limit.Wait)
+		}
+		if empty++; res.n > 0 {
+			empty = 0
+		}
+		piece := data[len(data) : len(data)+res.n]
+		data = data[:len(data)+res.n]
+		done, err := scan.feed(piece)
+		switch {
+		case err != nil:
+			return nil, err
+		case scan.offset > limit.Bytes:
+			return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit.Bytes)
+		case done:
+			return data[scan.start:scan.offset:scan.offset], nil
+		case scan.state == scanStart && (scan.newline || res.err != nil):
+			return nil, ErrNoEvent
+		case res.err != nil && !errors.Is(res.err, io.EOF):
+			return nil, fmt.Errorf("cannot read the event: %w", res.err)
+		case res.err != nil:
+			return nil, fmt.Errorf("%w: the input ended too early: %s", ErrNotJSON, arrived(data))
+		case empty == 100:
+			return nil, fmt.Errorf("cannot read the event: %w", io.ErrNoProgress)
+		}
+	}
+}
+
+type readResult struct {
+	n   int
+	err error
+}
+
+func readInto(r io.Reader, lent <-chan []byte, got chan<- readResult) {
+	for buffer := range lent {
+		n, err := r.Read(buffer)
+		got <- readResult{n, err}
+	}
+}
+
+func lateError(ctx context.Context, data []byte, state scanState, wait time.Duration) error {
+	cause := context.Cause(ctx)
+	switch {
+	case !errors.Is(cause, ErrTimeout):
+		return fmt.Errorf("reading the event was interrupted: %w", cause)
+	case state == scanStart:
+		return fmt.Errorf("%w: nothing arrived within %v", ErrNoEvent, wait)
+	}
+	return fmt.Errorf("%w: after %v only %s", ErrTimeout, wait, arrived(data))
+}
+
+// arrived names the bytes that came, with the last few of them.
+func arrived(data []byte) string {
+	const shown = 40
+	tail := data
+	if len(tail) > shown {
+		tail = tail[len(tail)-shown:]
+	}
+	return fmt.Sprintf("%d bytes arrived, ending in %q", len(data), strings.ToValidUTF8(string(tail), "\uFFFD"))
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/hookkit/brepl/hookkit"
+)
+
+// Command is one row of the table. A row has either Run or Sub.
+type Command struct {
+	Name    string
+	Aliases []string
+	Usage   string // what follows the name: "[--debug] FILE"
+	Short   string // one line
+	Long    string // for --help; Short if empty
+	Hidden  bool   // not listed in help
+
+	// Interactive allows usage errors to end with exit code 2, as is usual for people's commands. Without it they end with 1, because 2
+	// blocks the agent when a hook ends with it.
+	Interactive bool
+
+	// FailOpen ends with exit code 0 on usage errors: the hook lets its event pass, and says so on stderr.
+	FailOpen bool
+
+	// Options declares the flags, if any. They are parsed before Run, which gets what is left. Without it Run gets all arguments.
+	Options func(flags *flag.FlagSet)
+	Run     func(ctx context.Context, p *Program, args []string) int
+	Sub     []Command
+}
+
+const (
+	exitOK       = 0
+	exitFailure  = 1
+	exitBadUsage = 2 // for interactive commands only
+)
+
+func (c *Command) badUsage() int {
+	switch {
+	case c.FailOpen:
+		return exitOK
+	case c.Interactive:
+		return exitBadUsage
+	}
+	return exitFailure
+}
+
+// Main finds the command that the arguments name, runs it and returns its exit code. -h, --help and the command help print help, made
+// from the table; --version prints the version. A panic of the command ends with exit code 1 (see [hookkit.Protect]).
+func (p *Program) Main(ctx context.Context, root Command) int {
+	return hookkit.Protect(p.Stderr, func() int {
+		if len(p.Args) == 1 && isOne(p.Args[0], "--version", "-version", "version") && root.find(p.Args[0]) == nil {
+			_, _ = fmt.Fprintf(p.Stdout, "%s %s\n", p.Name, p.version())
+			return exitOK
+		}
+		return p.dispatch(ctx, &root, p.Name, p.Args)
+	})
+}
+
+func isOne(s string, list ...string) bool { return slices.Contains(list, s) }
+
+func (c *Command) find(name string) *Command {
+	for i := range c.Sub {
+		if c.Sub[i].Name == name || slices.Contains(c.Sub[i].Aliases, name) {
+			return &c.Sub[i]
+		}
+	}
+	return nil
+}
+
+// dispatch runs the command c, which was called as path, with the arguments after it.
+func (p *Program) dispatch(ctx context.Context, c *Command, path string, args []string) int {
+	if len(args) > 0 && isOne(args[0], "-h", "-help", "--help") {
+		p.help(p.Stdout, c, path)
+		return exitOK
+	}
+	if c.Run != nil {
+		return p.run(ctx, c, path, args)
+	}
+	if len(args) == 0 {
+		p.help(p.Stderr, c, path)
+		return c.badUsage()
+	}
+	if args[0] == "help" && c.find("help") == nil {
+		return p.helpFor(c, path, args[1:])
+	}
+	if sub := c.find(args[0]); sub != nil {
+		return p.dispatch(ctx, sub, path+" "+sub.Name, args[1:])
+	}
+	return p.unknown(c, path, args[0])
+}
+
+func (p *Program) run(ctx context.Context, c *Command, path string, args []string) int {
+	q := *p
+	q.path, q.running = path, c
+	if c.Options != nil {
+		flags := q.Flags(c)
+		c.Options(flags)
+		if code, ok := q.Parse(flags, args); !ok {
+			return code
+		}
+		args = flags.Args()
+	}
+	return c.Run(ctx, &q, args)
+}
+
+// helpFor prints the help of the command that the names lead to.
+func (p *Program) helpFor(c *Command, path string, names []string) int {
+	for _, name := range names {
+		sub := c.find(name)
+		if sub == nil {
+			return p.unknown(c, path, name)
+		}
+		c, path = sub, path+" "+sub.Name
+	}
+	p.help(p.Stdout, c, path)
+	return exitOK
+}
+
+func (p *Program) unknown(c *Command, path, name string) int {
+	if len(c.Sub) == 0 {
+		return p.usageError(c, path, fmt.Errorf("unexpected argument %q", name))
+	}
+	hint := ""
+	if near := nearest(name, c.names()); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	kind := "command"
+	if strings.HasPrefix(name, "-") {
+		kind = "flag"
+	}
+	return p.usageError(c, path, fmt.Errorf("unknown %s %q%s", kind, name, hint))
+}
+
+func (c *Command) names() []string {
+	var names []string
+	for i := range c.Sub {
+		if !c.Sub[i].Hidden {
+			names = append(names, c.Sub[i].Name)
+		}
+	}
+	return append(names, "help")
+}
+
+// UsageError reports a wrong call of the running command on stderr, with the way to its help, and returns the exit code for it.
+func (p *Program) UsageError(err error) int {
+	if p.running == nil {
+		return p.usageError(&Command{}, p.Name, err)
+	}
+	return p.usageError(p.running, p.path, err)
+}
+
+func (p *Program) usageError(c *Command, path string, err error) int {
+	pass := ""
+	if c.FailOpen {
+		pass = "; nothing was checked and nothing is blocked"
+	}
+	_, _ = fmt.Fprintf(p.Stderr, "%s: %v%s\nRun '%s --help' for usage.\n", path, err, pass, path)
+	return c.badUsage()
+}
+
+// Flags returns an empty flag set for a command that parses its arguments itself. It never ends the process and prints nothing by
+// itself: give it to [Program.Parse].
+func (p *Program) Flags(c *Command) *flag.FlagSet {
+	name := p.path
+	if name == "" && c != nil {
+		name = c.Name
+	}
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	return flags
+}
+
+// Parse parses the flags of the running command. When ok is false the command is over and ends with this code: help was printed, or
+// the arguments are wrong and stderr says why.
+func (p *Program) Parse(flags *flag.FlagSet, args []string) (code int, ok bool) {
+	err := flags.Parse(args)
+	switch {
+	case err == nil:
+		return exitOK, true
+	case errors.Is(err, flag.ErrHelp):
+		if p.running != nil {
+			p.help(p.Stdout, p.running, p.path)
+		}
+		return exitOK, false
+	}
+	return p.UsageError(err), false
+}

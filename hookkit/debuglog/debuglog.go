@@ -1,0 +1,108 @@
+// Package debuglog is what BREPL_HOOK_DEBUG=1 and --debug turn on in every hook command: what was read,
+// decided and sent, with times, in the session's folder and, short, on stderr. Never on stdout.
+//
+// It serves the programs of this repository and carries no promise of stability.
+package debuglog
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/session"
+)
+
+const (
+	fileName = "debug.log"
+	maxFile  = 4 << 20  // a file that has grown over this begins anew
+	maxEvent = 64 << 10 // of each event
+)
+
+// Flag declares --debug.
+func Flag(flags *flag.FlagSet, into *bool) {
+	flags.BoolVar(into, "debug", false, "write what was read, decided and sent to debug.log in the session's folder, and a short form to stderr (also BREPL_HOOK_DEBUG=1)")
+}
+
+// Wanted reports whether debugging is on, by flag or environment.
+func Wanted(p *cli.Program, flag bool) bool {
+	v := p.Getenv("BREPL_HOOK_DEBUG")
+	return flag || v != "" && v != "0"
+}
+
+// Option observes one run of a hook. command is its name in the log; with keep false nothing is
+// written to a file, which is for the end of a session: its folder goes.
+func Option(p *cli.Program, command string, keep bool) hookkit.Option {
+	return hookkit.Observe(func(o hookkit.Observation) {
+		id, event := "", []byte(nil)
+		if o.Event != nil {
+			id, event = o.Event.Base().SessionID, o.Event.Base().Bytes()
+		}
+		where := ""
+		if keep {
+			path, err := write(p, id, entry(command, event, o))
+			if err != nil {
+				where = fmt.Sprintf(" (no debug file: %v)", err)
+			} else {
+				where = " " + path
+			}
+		}
+		_, _ = fmt.Fprintf(p.Stderr, "brepl debug: %s session=%q read=%d bytes in %v, handled in %v, exit %d%s\n",
+			command, id, len(event), round(o.Read), round(o.Handling), o.Output.Exit, where)
+	})
+}
+
+func entry(command string, event []byte, o hookkit.Observation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s brepl hook %s pid=%d\n", time.Now().Format(time.RFC3339Nano), command, os.Getpid())
+	fmt.Fprintf(&b, "  read    %d bytes in %v: %s\n", len(event), round(o.Read), shortened(event))
+	if o.Err != nil {
+		fmt.Fprintf(&b, "  error   %v\n", o.Err)
+	}
+	fmt.Fprintf(&b, "  decided in %v\n  exit    %d\n  stdout  %s\n  stderr  %s\n",
+		round(o.Handling), o.Output.Exit, strings.TrimSpace(string(o.Output.Stdout)),
+		strings.ReplaceAll(strings.TrimSpace(string(o.Output.Stderr)), "\n", "\n          "))
+	return b.String()
+}
+
+func shortened(event []byte) string {
+	if len(event) > maxEvent {
+		return string(event[:maxEvent]) + fmt.Sprintf(" … %d bytes more", len(event)-maxEvent)
+	}
+	return string(event)
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
+func write(p *cli.Program, id, text string) (path string, err error) {
+	if id == "" || id == hookkit.SessionUnknown || id == hookkit.SessionManual {
+		id = session.ProjectID(hookkit.SessionUnknown, p.Dir)
+	}
+	s, err := session.Open(p.Getenv, id)
+	if err != nil {
+		return "", err
+	}
+	dir, err := s.Dir()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, fileName)
+	mode := os.O_APPEND
+	if info, err := os.Lstat(path); err == nil && info.Size() > maxFile {
+		mode = os.O_TRUNC
+	}
+	// The folder is ours alone, so nobody else can have put something under this name.
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o600) //nolint:gosec // G304: the path is made here
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return path, err
+}

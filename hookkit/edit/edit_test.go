@@ -1,0 +1,41 @@
+package edit
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/hookkit/cli"
+)
+
+func TestCommandsLetEverythingPass(t *testing.T) {
+	const seed = `{"continue":true,"decision":"allow","suppressOutput":true}` + "\n"
+	tests := []struct {
+		name   string
+		args   []string
+		stdin  string
+		stdout string
+		stderr string
+	}{
+		{"event", []string{"validate"}, `{"hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{"file_path":"/a.clj"}}`, "", ""},
+		{"event with flags", []string{"eval", "--strict-eval", "--timeout", "10", "--debug"}, `{"hook_event_name":"PostToolUse"}`, "", ""},
+		{"empty arguments: the host sets no FILE_PATH", []string{"validate", "", ""}, `{"hook_event_name":"PreToolUse"}`, "", ""},
+		{"another event", []string{"validate"}, `{"hook_event_name":"Stop"}`, "", ""},
+		{"nothing on stdin", []string{"eval"}, "", "", ""},
+		{"no JSON", []string{"eval"}, "x", "", "the event is not a JSON object: unexpected 'x' at byte 1, where an object should start with {\n"},
+		{"002: hook validate FILE CONTENT", []string{"validate", "src/a.clj", "(defn f [] 1)"}, "", seed, ""},
+		{"002: hook eval FILE", []string{"eval", "src/a.clj"}, "", seed, ""},
+		{"a flag of a later version", []string{"validate", "--fancy"}, "", "", "brepl validate: flag provided but not defined: -fancy; nothing was checked and nothing is blocked\nRun 'brepl validate --help' for usage.\n"},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			var out, errOut bytes.Buffer
+			p := cli.Program{Args: c.args, Stdin: strings.NewReader(c.stdin), Stdout: &out, Stderr: &errOut, Name: "brepl"}
+			assert.Equal(t, p.Main(t.Context(), cli.Command{Sub: Commands()}), 0)
+			assert.Equal(t, out.String(), c.stdout)
+			assert.Equal(t, errOut.String(), c.stderr)
+		})
+	}
+}

@@ -1,0 +1,252 @@
+package fakes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// nreplSession is a cloned session. Its evaluations run one after the other.
+type nreplSession struct {
+	id    string
+	input chan string
+
+	// Guarded by NREPL.mu.
+	closed bool
+	evals  int
+	queue  []*evaluation // what runs, then what waits for it
+}
+
+func newNREPLSession(id string) *nreplSession {
+	return &nreplSession{id: id, input: make(chan string, 64)}
+}
+
+// feed hands text to a waiting or later read. More than 64 unread texts are
+// dropped: no client has reason to send them.
+func (n *nreplSession) feed(text string) {
+	select {
+	case n.input <- text:
+	default:
+	}
+}
+
+func (s *NREPL) running(n *nreplSession) *evaluation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(n.queue) == 0 {
+		return nil
+	}
+	return n.queue[0]
+}
+
+// evaluation is one eval or load-file, or another scripted op, on its way
+// through the steps of its expectation.
+type evaluation struct {
+	srv     *NREPL
+	conn    *nreplConn
+	sess    *nreplSession // nil when the request named no session
+	request Message
+	session string // in all replies
+
+	once        sync.Once
+	interrupted chan struct{}
+	ended       chan struct{}
+	deaf        bool // an interrupt does not reach it
+	async       []func()
+}
+
+// stop interrupts the evaluation and waits until it has answered, unless it
+// cannot be interrupted.
+func (e *evaluation) stop() {
+	if e.deaf {
+		return
+	}
+	e.once.Do(func() { close(e.interrupted) })
+	select {
+	case <-e.ended:
+	case <-e.srv.closing:
+	}
+}
+
+// evaluate checks an eval or load-file as strictly as the fake can and starts
+// it.
+func (s *NREPL) evaluate(c *nreplConn, m Message, expect *Expect, sess *nreplSession) {
+	field := "code"
+	if m.Op() == "load-file" {
+		field = "file"
+	}
+	if _, ok := m[field].(string); !ok {
+		s.problem("%s without %q: %v", m.Op(), field, m)
+		s.reply(c, m, Message{"status": s.dialect.noCode})
+		return
+	}
+	for _, key := range []string{"line", "column"} {
+		if v, ok := m[key].(string); ok {
+			s.problem("%q is the string %q: the real server never answers that, it must be an integer", key, v)
+			return
+		}
+	}
+	if expect == nil {
+		expect = s.unscripted(m)
+	}
+	s.start(c, m, expect, sess)
+}
+
+// unscripted is the answer to what no expectation foresaw.
+func (s *NREPL) unscripted(m Message) *Expect {
+	e := &Expect{srv: s}
+	if s.cfg.relaxed {
+		return e.Value("nil")
+	}
+	s.mu.Lock()
+	var open []string
+	for _, x := range s.expects {
+		if x.most < 0 || x.used < x.most {
+			open = append(open, x.what)
+		}
+	}
+	s.mu.Unlock()
+	if len(open) == 0 {
+		open = []string{"nothing"}
+	}
+	s.problem("no script for %s; it arrived as %v; still expected: %s", summary(m), m, strings.Join(open, ", "))
+	return e.Thrown("fakes: no script for this evaluation\n", "class fakes.NoScript", "class fakes.NoScript")
+}
+
+func summary(m Message) string {
+	if m.Op() == "load-file" {
+		return fmt.Sprintf("load-file %q", m.Text("file-path"))
+	}
+	return fmt.Sprintf("eval %q", m.Text("code"))
+}
+
+// start runs the steps, after what the session still has to do. Without a
+// session evaluations run side by side.
+func (s *NREPL) start(c *nreplConn, m Message, expect *Expect, sess *nreplSession) {
+	e := &evaluation{
+		srv: s, conn: c, sess: sess, request: m, session: s.replySession(m),
+		interrupted: make(chan struct{}), ended: make(chan struct{}),
+	}
+	var before *evaluation
+	s.mu.Lock()
+	steps := slices.Clone(expect.steps)
+	e.deaf = expect.deaf
+	if sess != nil {
+		sess.evals++
+		if n := len(sess.queue); n > 0 {
+			before = sess.queue[n-1]
+		}
+		sess.queue = append(sess.queue, e)
+	}
+	s.mu.Unlock()
+	s.wg.Go(func() {
+		defer close(e.ended)
+		defer e.leave()
+		if before != nil {
+			select {
+			case <-before.ended:
+			case <-s.closing:
+				return
+			}
+		}
+		e.run(steps)
+	})
+}
+
+func (e *evaluation) run(steps []step) {
+	finished := true
+	for _, st := range steps {
+		if e.wasInterrupted() && !st.waits {
+			finished = e.stopped()
+			break
+		}
+		if finished = st.do(e); !finished {
+			break
+		}
+	}
+	if finished && !e.wasInterrupted() {
+		e.send(Message{"status": e.srv.dialect.done})
+	} else if finished {
+		e.stopped()
+	}
+	for _, late := range e.async {
+		e.srv.wg.Go(late)
+	}
+}
+
+func (e *evaluation) wasInterrupted() bool {
+	select {
+	case <-e.interrupted:
+		return true
+	default:
+		return false
+	}
+}
+
+// leave makes the session idle. It comes before the final message, so that a
+// client that has read it finds the session idle.
+func (e *evaluation) leave() {
+	e.srv.mu.Lock()
+	defer e.srv.mu.Unlock()
+	if e.sess != nil && len(e.sess.queue) > 0 && e.sess.queue[0] == e {
+		e.sess.queue = e.sess.queue[1:]
+	}
+}
+
+// send answers with the request's id and session, and with the faults that
+// concern evaluations.
+func (e *evaluation) send(r Message) {
+	if f := e.conn.fault; f.slow > 0 && !e.srv.sleep(f.slow) {
+		return
+	}
+	if id, ok := e.request["id"]; ok {
+		r["id"] = id
+	}
+	r["session"] = e.session
+	done := hasDone(r)
+	if done {
+		e.leave()
+		if e.conn.fault.noDone {
+			return
+		}
+	}
+	e.conn.send(r)
+	if done && e.conn.fault.twice {
+		e.conn.send(r)
+	}
+}
+
+func hasDone(r Message) bool {
+	status, _ := r["status"].([]string)
+	return slices.Contains(status, "done")
+}
+
+// wait lets d pass, or for ever where d is negative. It reports false when the
+// evaluation was interrupted or the server ended.
+func (e *evaluation) wait(d time.Duration) bool {
+	var after <-chan time.Time
+	if d >= 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		after = timer.C
+	}
+	select {
+	case <-after:
+		return true
+	case <-e.interrupted:
+		return false
+	case <-e.srv.closing:
+		return false
+	}
+}
+
+// stopped answers an interrupt, unless it was the server that ended. It
+// reports false: the evaluation is over.
+func (e *evaluation) stopped() bool {
+	if e.wasInterrupted() {
+		e.send(Message{"status": e.srv.dialect.interrupted})
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package nrepl
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+)
+
+// A server that writes each message in two segments with Nagle's algorithm on,
+// as the JVM does: without TCP_QUICKACK a round takes 40 ms from the second
+// evaluation on.
+func TestQuickAck(t *testing.T) {
+	const rounds = 20
+	port := listen(t, "127.0.0.1:0", func(nc net.Conn) {
+		assert.Check(t, nc.(*net.TCPConn).SetNoDelay(false))
+		p := newPeer(t, nc)
+		p.reply(p.expect("clone"), "d2:id1:111:new-session3:s-16:statusl4:doneee")
+		for range rounds {
+			eval := p.expect("eval")
+			p.reply(eval, value3)
+			p.reply(eval, done)
+		}
+		p.expect("close")
+		p.gone()
+	})
+	c, err := Connect(t.Context(), Lookup{Port: port})
+	assert.NilError(t, err)
+	s, err := c.Clone(t.Context())
+	assert.NilError(t, err)
+	start := time.Now()
+	for range rounds {
+		_, err = s.Eval(t.Context(), Request{Code: "(+ 1 2)"}, nil)
+		assert.NilError(t, err)
+	}
+	took := time.Since(start)
+	assert.NilError(t, c.Close())
+	assert.Assert(t, took < rounds*20*time.Millisecond, "%d rounds took %s", rounds, took)
+	t.Logf("%d rounds took %s", rounds, took)
+}

@@ -1,0 +1,319 @@
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/fs"
+
+	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/settings"
+)
+
+// world is a home folder with a project in it, and brepl on the PATH.
+type world struct {
+	*fs.Dir
+	env Env
+}
+
+var (
+	gitDir = fs.WithDir(".git", fs.WithFile("HEAD", "ref: refs/heads/main\n"))
+	binary = fs.WithFile("brepl", "#!", fs.WithMode(0o755))
+)
+
+func newWorld(t *testing.T, project ...fs.PathOp) world {
+	t.Helper()
+	dir := fs.NewDir(t, "install", fs.WithDir("bin", binary), fs.WithDir("home", fs.WithDir("project", project...)))
+	return world{dir, Env{
+		Dir: dir.Join("home", "project"), Home: dir.Join("home"), StateDir: dir.Join("state"),
+		Executable: dir.Join("bin", "brepl"), Path: dir.Join("bin"),
+	}}
+}
+
+func withLocal(text string) fs.PathOp {
+	return fs.WithDir(".claude", fs.WithFile("settings.local.json", text))
+}
+
+func (w world) path(names ...string) string {
+	return filepath.Join(append([]string{w.env.Dir}, names...)...)
+}
+
+func (w world) local() string { return w.path(".claude", "settings.local.json") }
+
+func (w world) install(t *testing.T, o Options) Report {
+	t.Helper()
+	r, err := Install(t.Context(), w.env, o)
+	assert.NilError(t, err)
+	return r
+}
+
+func (w world) uninstall(t *testing.T, o Options) Report {
+	t.Helper()
+	r, err := Uninstall(t.Context(), w.env, o)
+	assert.NilError(t, err)
+	return r
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	assert.NilError(t, err)
+	return string(data)
+}
+
+// commands are our handlers in a file: "Stop: brepl hook stop".
+func commands(path string) []string {
+	var ours []settings.Handler
+	for _, h := range settings.Handlers(path) {
+		if Own(h) {
+			ours = append(ours, h)
+		}
+	}
+	return describe(ours)
+}
+
+// Seed 000, "Example".
+func TestInstallSeedExample(t *testing.T) {
+	w := newWorld(t, withLocal(read(t, "testdata/seed-before.json")))
+	w.install(t, Options{})
+	after := read(t, "testdata/seed-after.json")
+	assert.Equal(t, read(t, w.local()), after)
+	r := w.install(t, Options{})
+	assert.Equal(t, r.Files[0].Status, Unchanged)
+	assert.Equal(t, read(t, w.local()), after)
+}
+
+// Seed 001: "Install creates template config".
+func TestInstallCreatesTemplate(t *testing.T) {
+	w := newWorld(t)
+	r := w.install(t, Options{})
+	assert.Equal(t, r.Template.Status, Created)
+	assert.Equal(t, read(t, w.path(".brepl", "hooks.edn")), read(t, "testdata/hooks.edn"))
+	assert.DeepEqual(t, commands(w.local()), []string{
+		"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end",
+	})
+}
+
+// Seed 001: "Install preserves existing brepl config".
+func TestInstallPreservesHooksEdn(t *testing.T) {
+	w := newWorld(t, fs.WithDir(".brepl", fs.WithFile("hooks.edn", "{:stop []}")))
+	r := w.install(t, Options{})
+	assert.Equal(t, r.Template.Status, Present)
+	assert.Equal(t, read(t, w.path(".brepl", "hooks.edn")), "{:stop []}")
+	assert.Equal(t, len(commands(w.local())), 4)
+
+	w = newWorld(t, fs.WithDir(".brepl", fs.WithSymlink("hooks.edn", "elsewhere")))
+	assert.Equal(t, w.install(t, Options{}).Template.Status, Present)
+	_, err := os.Stat(w.path(".brepl", "elsewhere"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// Seed 002, "Hook Flags".
+func TestInstallFlags(t *testing.T) {
+	tests := map[string]struct {
+		options Options
+		want    []string
+	}{
+		"strict":  {Options{StrictEval: true}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --strict-eval", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
+		"skip":    {Options{SkipEval: true}, []string{"PreToolUse: brepl hook validate", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
+		"timeout": {Options{EvalTimeout: 90, StrictEval: true}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --strict-eval --timeout 90", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
+		"debug":   {Options{Debug: true}, []string{"PreToolUse: brepl hook validate --debug", "PostToolUse: brepl hook eval --debug", "Stop: brepl hook stop --debug", "SessionEnd: brepl hook session-end --debug"}},
+		"budget":  {Options{StopBudget: 1201 * time.Second, EvalTimeout: 541}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --timeout 541 (timeout 610 s)", "Stop: brepl hook stop (timeout 1270 s)", "SessionEnd: brepl hook session-end"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.install(t, Options{Debug: true, EvalTimeout: 5}) // something else was there
+			w.install(t, tt.options)
+			assert.DeepEqual(t, commands(w.local()), tt.want)
+			w.install(t, Options{})
+			assert.Equal(t, len(commands(w.local())), 4)
+		})
+	}
+}
+
+func TestHostTimeoutWritten(t *testing.T) {
+	for budget, want := range map[time.Duration]time.Duration{
+		0: 0, 540 * time.Second: 0, 541 * time.Second: 610 * time.Second, 600 * time.Second: 660 * time.Second, time.Hour: 3660 * time.Second,
+	} {
+		assert.Equal(t, hostTimeout(budget), want, budget)
+	}
+}
+
+func TestInstallProgram(t *testing.T) {
+	stop := func(w world) string { return commands(w.local())[2] }
+	t.Run("another brepl on the PATH", func(t *testing.T) {
+		w := newWorld(t)
+		other := fs.NewDir(t, "other one", binary)
+		w.env.Executable = other.Join("brepl")
+		r := w.install(t, Options{})
+		assert.Equal(t, stop(w), "Stop: '"+other.Join("brepl")+"' hook stop")
+		assert.DeepEqual(t, r.Warnings, []string{"brepl on your PATH is another file (" + w.Join("bin", "brepl") + "): the hooks call this one, " + other.Join("brepl")})
+		assert.Equal(t, w.install(t, Options{}).Files[0].Status, Unchanged)
+		w.uninstall(t, Options{})
+		assert.Equal(t, len(commands(w.local())), 0)
+	})
+	t.Run("same file under another name on the PATH", func(t *testing.T) {
+		w := newWorld(t)
+		link := fs.NewDir(t, "link")
+		assert.NilError(t, os.Symlink(w.Join("bin", "brepl"), link.Join("brepl")))
+		w.env.Path = "relative" + string(filepath.ListSeparator) + link.Path()
+		w.install(t, Options{})
+		assert.Equal(t, stop(w), "Stop: brepl hook stop")
+	})
+	t.Run("not on the PATH", func(t *testing.T) {
+		w := newWorld(t)
+		w.env.Path = ""
+		r := w.install(t, Options{})
+		assert.Equal(t, stop(w), "Stop: "+w.Join("bin", "brepl")+" hook stop")
+		assert.Equal(t, len(r.Warnings), 0)
+	})
+	t.Run("project scope", func(t *testing.T) {
+		w := newWorld(t)
+		w.env.Path = ""
+		r := w.install(t, Options{Scope: settings.Project})
+		assert.Equal(t, commands(w.path(".claude", "settings.json"))[2], "Stop: brepl hook stop")
+		assert.Equal(t, len(r.Warnings), 1)
+	})
+	t.Run("called otherwise", func(t *testing.T) {
+		w := newWorld(t)
+		w.env.Path, w.env.Executable = "", w.Join("bin", "brepl-dev")
+		_, err := Install(t.Context(), w.env, Options{})
+		assert.Error(t, err, `this program is called "brepl-dev"; name it brepl, or its hooks could not be found again`)
+	})
+	t.Run("not known", func(t *testing.T) {
+		w := newWorld(t)
+		w.env.Path, w.env.Executable = "", ""
+		_, err := Install(t.Context(), w.env, Options{})
+		assert.ErrorContains(t, err, "cannot tell where this program is")
+	})
+}
+
+// Faults 20.
+func TestInstallWhere(t *testing.T) {
+	t.Run("git root", func(t *testing.T) {
+		w := newWorld(t, gitDir, fs.WithDir("sub"))
+		w.env.Dir = w.path("sub")
+		r := w.install(t, Options{})
+		assert.Equal(t, r.Root, w.Join("home", "project"))
+		assert.Equal(t, len(commands(w.Join("home", "project", ".claude", "settings.local.json"))), 4)
+		_, err := os.Lstat(w.Join("home", "project", ".brepl", "hooks.edn"))
+		assert.NilError(t, err)
+	})
+	t.Run("submodule", func(t *testing.T) {
+		w := newWorld(t, gitDir, fs.WithDir("sub", fs.WithFile(".git", "gitdir: ../.git/modules/sub\n")))
+		w.env.Dir = w.path("sub")
+		assert.Equal(t, w.install(t, Options{}).Root, w.env.Dir)
+	})
+	t.Run("home is a git work tree", func(t *testing.T) {
+		w := newWorld(t)
+		fs.Apply(t, fs.DirFromPath(t, w.Join("home")), gitDir)
+		r := w.install(t, Options{})
+		assert.Equal(t, r.Root, w.env.Dir)
+		assert.DeepEqual(t, r.Notes, []string{w.env.Home + " is a git work tree, but it is the home folder; the project is taken to be " + w.env.Dir})
+	})
+	t.Run("home", func(t *testing.T) {
+		w := newWorld(t)
+		w.env.Dir = w.env.Home
+		assert.DeepEqual(t, w.install(t, Options{}).Notes, []string{"this is the home folder: the hooks run only when the agent is started right here"})
+		_, err := Install(t.Context(), w.env, Options{Scope: settings.Project})
+		assert.ErrorContains(t, err, "counts for every project of yours")
+		_, err = os.Lstat(w.Join("home", ".claude", "settings.json"))
+		assert.ErrorIs(t, err, os.ErrNotExist)
+	})
+	t.Run("root", func(t *testing.T) {
+		w := newWorld(t)
+		w.env.Dir = string(filepath.Separator)
+		_, err := Install(t.Context(), w.env, Options{DryRun: true})
+		assert.Error(t, err, "/ is no project; change to your project and try again")
+	})
+	t.Run("nowhere", func(t *testing.T) {
+		_, err := Install(t.Context(), Env{Dir: "."}, Options{})
+		assert.ErrorContains(t, err, "the current directory is not known")
+	})
+}
+
+// Seed 001: "Preserve non-brepl hooks during install", and faults 15: wrappers.
+func TestInstallLeavesForeign(t *testing.T) {
+	const text = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh -c \"brepl hook stop && x\""},{"type":"command","command":"brepl hook stop"},{"type":"command","command":"brepl hook stop"}]}]}}`
+	w := newWorld(t, withLocal(text))
+	r := w.install(t, Options{SkipEval: true})
+	assert.Equal(t, read(t, w.local()), `{"hooks":{"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"brepl hook validate"}]}],`+
+		`"Stop":[{"hooks":[{"type":"command","command":"sh -c \"brepl hook stop && x\""},{"type":"command","command":"brepl hook stop"}]}],`+
+		`"SessionEnd":[{"matcher":"*","hooks":[{"type":"command","command":"brepl hook session-end"}]}]}}`)
+	assert.DeepEqual(t, r.Warnings, []string{w.local() + `: "sh -c \"brepl hook stop && x\"" for Stop is a line of your own and stays as it is; it runs brepl too`})
+	w.uninstall(t, Options{})
+	assert.Equal(t, read(t, w.local()), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh -c \"brepl hook stop && x\""}]}]}}`)
+}
+
+// spec/stop-semantics.md "Installing": two scopes.
+func TestInstallTwoScopes(t *testing.T) {
+	w := newWorld(t)
+	w.install(t, Options{Scope: settings.Project})
+	shared := w.path(".claude", "settings.json")
+	r := w.install(t, Options{})
+	assert.DeepEqual(t, r.Notes, []string{shared + " has the same commands; the agent runs each once"})
+	assert.Equal(t, len(r.Warnings), 0)
+	r = w.install(t, Options{StrictEval: true})
+	assert.DeepEqual(t, r.Warnings, []string{shared + ` has "brepl hook eval" for PostToolUse, which is not what was installed here: both run; remove them with: brepl hook uninstall --scope project`})
+	r = w.uninstall(t, Options{})
+	assert.DeepEqual(t, r.Warnings, []string{shared + " still has hooks of brepl; remove them with: brepl hook uninstall --scope project"})
+	assert.Equal(t, r.Files[0].Status, Deleted)
+	assert.Equal(t, w.uninstall(t, Options{Scope: settings.Project}).Files[0].Status, Deleted)
+	assert.Assert(t, fs.Equal(w.env.Dir, fs.Expected(t, fs.MatchAnyFileMode, fs.WithDir(".brepl", fs.MatchExtraFiles))))
+}
+
+func TestUninstallHereToo(t *testing.T) {
+	w := newWorld(t, gitDir, fs.WithDir("sub", withLocal(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"brepl hook stop"}]}]},"a":1}`)))
+	w.install(t, Options{})
+	w.env.Dir = w.path("sub")
+	r := w.uninstall(t, Options{})
+	assert.Equal(t, len(r.Files), 2)
+	assert.Equal(t, read(t, w.local()), `{"a":1}`)
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	w := newWorld(t, withLocal("{\n  \"a\": 1\n}\n"))
+	before := fs.ManifestFromDir(t, w.Path())
+	r := w.install(t, Options{DryRun: true, SkipEval: true})
+	assert.Assert(t, fs.Equal(w.Path(), before))
+	start := "diff " + w.local() + " " + w.local() + "\n--- " + w.local() + "\n+++ " + w.local() + "\n@@ -1,3 +1,38 @@\n {\n-  \"a\": 1\n+  \"a\": 1,\n+  \"hooks\": {\n"
+	assert.Equal(t, r.Diff[:len(start)], start)
+	edn := w.path(".brepl", "hooks.edn")
+	assert.Assert(t, strings.Contains(r.Diff, "\n--- /dev/null\n+++ "+edn+"\n@@ -0,0 +1,"), r.Diff)
+
+	w.install(t, Options{})
+	before = fs.ManifestFromDir(t, w.Path())
+	r = w.uninstall(t, Options{DryRun: true})
+	assert.Assert(t, fs.Equal(w.Path(), before))
+	assert.Equal(t, r.Files[0].Status, Updated)
+}
+
+// A refused settings file stops install before anything else is written.
+func TestInstallRefused(t *testing.T) {
+	w := newWorld(t, withLocal("{\n  \"hooks\": []\n}"))
+	r, err := Install(t.Context(), w.env, Options{})
+	assert.Error(t, err, w.local()+`:2:12: "hooks" must be an object, found an array`)
+	assert.Equal(t, r.Files[0].Status, Failed)
+	assert.Equal(t, read(t, w.local()), "{\n  \"hooks\": []\n}")
+	_, err = os.Lstat(w.path(".brepl"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+
+	w = newWorld(t, fs.WithDir(".claude", fs.WithFile("settings.local.json", "{}", fs.WithMode(0o400))))
+	_, err = Install(t.Context(), w.env, Options{})
+	assert.ErrorIs(t, err, session.ErrReadOnly)
+}
+
+func TestNewEnv(t *testing.T) {
+	env := func(vars map[string]string) Env {
+		return NewEnv("/p", "/b/brepl", func(name string) string { return vars[name] })
+	}
+	assert.DeepEqual(t, env(map[string]string{"HOME": "/h", "PATH": "/b"}), Env{Dir: "/p", Home: "/h", StateDir: "/h/.local/state/brepl", Executable: "/b/brepl", Path: "/b"})
+	assert.Equal(t, env(map[string]string{"HOME": "/h", "XDG_STATE_HOME": "/s"}).StateDir, "/s/brepl")
+	assert.Equal(t, env(map[string]string{"HOME": "/h", "XDG_STATE_HOME": "relative"}).StateDir, "/h/.local/state/brepl")
+	assert.Equal(t, env(nil).StateDir, "")
+}

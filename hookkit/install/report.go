@@ -1,0 +1,177 @@
+package install
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/hookkit/brepl/hookkit/settings"
+)
+
+// A Status says what became of a file, or would with a dry run.
+type Status string
+
+// What can become of a file.
+const (
+	Created   Status = "created"
+	Updated   Status = "updated"
+	Unchanged Status = "unchanged"
+	Deleted   Status = "deleted" // nothing but our hooks was in it
+	Absent    Status = "absent"  // it was not there, and is not
+	Present   Status = "present" // it was there and was not touched
+	Failed    Status = "failed"  // it is as it was; the error says why
+)
+
+// A Report is what Install and Uninstall did, for people and as JSON.
+type Report struct {
+	Action   string         `json:"action"` // "install" or "uninstall"
+	Scope    settings.Scope `json:"scope"`
+	DryRun   bool           `json:"dry_run"`
+	Root     string         `json:"root"` // the project's folder
+	Files    []File         `json:"files"`
+	Template *Template      `json:"hooks_edn,omitempty"`
+	Warnings []string       `json:"warnings,omitempty"`
+	Notes    []string       `json:"notes,omitempty"`
+	Diff     string         `json:"diff,omitempty"` // with DryRun: unified, all files
+	Error    string         `json:"error,omitempty"`
+}
+
+// A File is a settings file in a Report.
+type File struct {
+	Path    string   `json:"path"`
+	Status  Status   `json:"status"`
+	Added   []string `json:"added,omitempty"`   // "Stop: brepl hook stop"
+	Removed []string `json:"removed,omitempty"` // ours, no longer wanted
+	Kept    []string `json:"kept,omitempty"`    // ours, as wanted
+	Foreign int      `json:"foreign"`           // handlers of others
+}
+
+// A Template is .brepl/hooks.edn in a Report.
+type Template struct {
+	Path   string `json:"path"`
+	Status Status `json:"status"`
+}
+
+func (r *Report) addFile(scope settings.Scope, out *settings.Outcome, err error) {
+	f := File{Path: out.Path, Status: statusOf(out, err), Foreign: len(out.Foreign)}
+	if err == nil {
+		f.Added, f.Removed, f.Kept = describe(out.Added), describe(out.Removed), describe(out.Kept)
+	}
+	r.Files = append(r.Files, f)
+	r.Warnings = append(r.Warnings, out.Warnings...)
+	if err != nil || !r.DryRun || !out.Changed() {
+		return
+	}
+	from, to := out.Path, out.Path
+	if !out.Existed {
+		from = "/dev/null"
+	}
+	if out.Deleted {
+		to = "/dev/null"
+	}
+	r.Diff += string(diff.Diff(from, out.Before, to, out.After))
+}
+
+func statusOf(out *settings.Outcome, err error) Status {
+	switch {
+	case err != nil:
+		return Failed
+	case out.Deleted:
+		return Deleted
+	case out.Written && out.Existed:
+		return Updated
+	case out.Written:
+		return Created
+	case out.Existed:
+		return Unchanged
+	default:
+		return Absent
+	}
+}
+
+func describe(handlers []settings.Handler) []string {
+	var list []string
+	for _, h := range handlers {
+		line := h.Event + ": " + strings.Join(append([]string{h.Command}, h.Args...), " ")
+		if h.Timeout > 0 {
+			line += fmt.Sprintf(" (timeout %d s)", int(h.Timeout.Seconds()))
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// Text is the report for people: what was written where, what was left, and
+// what to look at. Paths are relative to the project where they are inside it.
+func (r *Report) Text() string {
+	var b strings.Builder
+	b.WriteString(r.Diff)
+	would := ""
+	if r.DryRun {
+		would = "would be "
+	}
+	for _, f := range r.Files {
+		path := r.short(f.Path)
+		switch f.Status {
+		case Created, Updated:
+			fmt.Fprintf(&b, "%s: %s%s\n", path, would, f.Status)
+		case Deleted:
+			fmt.Fprintf(&b, "%s: %sdeleted, because nothing else was in it\n", path, would)
+		case Unchanged:
+			fmt.Fprintf(&b, "%s: %s\n", path, r.unchanged())
+		case Absent:
+			fmt.Fprintf(&b, "%s: there is none, so nothing is installed\n", path)
+		default:
+			fmt.Fprintf(&b, "%s: left as it is\n", path)
+		}
+		list(&b, "-", f.Removed)
+		list(&b, "+", f.Added)
+		list(&b, "=", f.Kept)
+		switch {
+		case f.Foreign == 1:
+			b.WriteString("  1 other handler is left as it is\n")
+		case f.Foreign > 1:
+			fmt.Fprintf(&b, "  %d other handlers are left as they are\n", f.Foreign)
+		}
+	}
+	if t := r.Template; t != nil {
+		path := r.short(t.Path)
+		switch {
+		case t.Status == Created:
+			fmt.Fprintf(&b, "%s: %screated; put your stop hooks there\n", path, would)
+		case r.Action == "uninstall":
+			fmt.Fprintf(&b, "%s: stays; delete it if you no longer need it\n", path)
+		default:
+			fmt.Fprintf(&b, "%s: already there, not touched\n", path)
+		}
+	}
+	for _, line := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", line)
+	}
+	for _, line := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", line)
+	}
+	return b.String()
+}
+
+func (r *Report) unchanged() string {
+	if r.Action == "uninstall" {
+		return "no hooks of " + Program + " in it"
+	}
+	return "already as wanted"
+}
+
+func list(b *strings.Builder, sign string, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintf(b, "  %s %s\n", sign, line)
+	}
+}
+
+func (r *Report) short(path string) string {
+	if rel, err := filepath.Rel(r.Root, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

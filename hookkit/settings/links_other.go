@@ -1,0 +1,8 @@
+//go:build !unix
+
+package settings
+
+import "io/fs"
+
+// linkCount is not known here: 1.
+func linkCount(fs.FileInfo) int { return 1 }

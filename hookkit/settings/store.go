@@ -1,0 +1,128 @@
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hookkit/brepl/hookkit/session"
+)
+
+// A store is the private folder in the user's state folder that belongs to one
+// settings file. A nil store remembers nothing.
+type store struct {
+	session *session.Session
+	root    string
+}
+
+// known is the file filled.json.
+type known struct {
+	Path       string `json:"path"` // for people who look
+	Filled     Memory `json:"filled"`
+	MadeFolder bool   `json:"made_folder"` // the .claude folder is ours
+}
+
+const (
+	storeName = "filled.json"
+	maxStore  = 1 << 20
+)
+
+func openStore(stateDir, path string) (*store, error) {
+	if stateDir == "" {
+		return nil, errors.New("there is no state folder; set HOME or XDG_STATE_HOME")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell where %s is: %w", path, err)
+	}
+	// Sessions already have private folders and locks that survive hostile
+	// neighbours and killed holders; this is one more, elsewhere.
+	env := func(name string) string {
+		if name == "BREPL_STATE_DIR" {
+			return stateDir
+		}
+		return ""
+	}
+	s, err := session.Open(env, session.ProjectID("settings", resolve(path)))
+	if err != nil {
+		return nil, fmt.Errorf("state folder %q: give an absolute path", stateDir)
+	}
+	return &store{session: s, root: stateDir}, nil
+}
+
+// resolve follows symbolic links as far as the path exists, so that one file
+// has one store whatever it is called.
+func resolve(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolve(parent), filepath.Base(path))
+	}
+	return path
+}
+
+// exists says whether there is a store already, without making one.
+func (s *store) exists() bool {
+	if s == nil {
+		return false
+	}
+	dirs, err := os.ReadDir(s.root)
+	return err == nil && slices.ContainsFunc(dirs, func(d fs.DirEntry) bool {
+		_, err := os.Lstat(filepath.Join(s.root, d.Name(), session.SafeName(s.session.ID())))
+		return err == nil
+	})
+}
+
+// load returns what is remembered; a file that is missing, broken or not ours
+// is no memory.
+func (s *store) load() known {
+	var k known
+	if path, err := s.path(); err == nil {
+		if data, err := session.ReadOwned(path, maxStore); err == nil && json.Unmarshal(data, &k) != nil {
+			k = known{}
+		}
+	}
+	return k
+}
+
+func (s *store) save(path string, k known) error {
+	if s == nil {
+		return nil // Apply has warned
+	}
+	where, err := s.path()
+	if err != nil {
+		return err
+	}
+	k.Path = path
+	if len(k.Filled) == 0 && !k.MadeFolder {
+		return session.RemoveOwned(where)
+	}
+	data, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return err
+	}
+	return session.WriteFile(where, append(data, '\n'), session.WriteOptions{State: true, Sync: true})
+}
+
+// forget removes the memory. The folder stays for the lock in it.
+func (s *store) forget() {
+	if path, err := s.path(); err == nil {
+		_ = session.RemoveOwned(path) // at worst an empty array is left at the next uninstall
+	}
+}
+
+func (s *store) path() (string, error) {
+	if s == nil {
+		return "", fs.ErrNotExist
+	}
+	dir, err := s.session.Dir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, storeName), nil
+}

@@ -1,0 +1,122 @@
+package settings
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"slices"
+	"time"
+)
+
+const (
+	// DefaultTimeout is what the host gives a handler that names no timeout.
+	DefaultTimeout = 600 * time.Second
+	// maxTimeout bounds what is read from a file, so that no sum overflows.
+	maxTimeout = 365 * 24 * time.Hour
+	// maxScan bounds a file that is read on every hook: 16 MiB.
+	maxScan = 16 << 20
+)
+
+// HostTimeout returns how long the host lets our handlers of one event run:
+// the smallest timeout of those that own recognises in files, DefaultTimeout
+// when there is none. It is made for every hook: one pass over each file, no
+// tree, depth and size bounded (16 MiB a file). It never fails. A file that the
+// host would not read (missing, not strict JSON) and a handler that it drops
+// (timeout 0, negative or not a number) count as absent.
+func HostTimeout(files []File, event string, own func(Handler) bool) time.Duration {
+	smallest := time.Duration(0)
+	for _, f := range files {
+		data, ok := readSmall(f.Path)
+		if !ok {
+			continue
+		}
+		for _, h := range scanHandlers(data, event) {
+			if h.Dropped || !own(h) {
+				continue
+			}
+			t := h.Timeout
+			if t == 0 {
+				t = DefaultTimeout
+			}
+			if smallest == 0 || t < smallest {
+				smallest = t
+			}
+		}
+	}
+	if smallest == 0 {
+		return DefaultTimeout
+	}
+	return smallest
+}
+
+// Handlers returns all handlers in one settings file that the host would
+// run, in the order of the file. Like HostTimeout it never fails.
+func Handlers(path string) []Handler {
+	data, ok := readSmall(path)
+	if !ok {
+		return nil
+	}
+	return slices.DeleteFunc(scanHandlers(data, ""), func(h Handler) bool { return h.Dropped })
+}
+
+// readSmall reads a regular file of at most maxScan bytes.
+func readSmall(path string) ([]byte, bool) {
+	info, err := os.Stat(path) // a FIFO or device would block or never end
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxScan {
+		return nil, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = f.Close() }() // only read
+	data, err := io.ReadAll(io.LimitReader(f, maxScan+1))
+	return data, err == nil && len(data) <= maxScan
+}
+
+// scanHandlers returns the handlers of one event ("": of all) in a settings
+// file, in order; none when the file is not strict JSON.
+func scanHandlers(data []byte, only string) []Handler {
+	c := &cursor{data: bytes.TrimPrefix(data, []byte(bom))}
+	var found []Handler
+	c.members(func(name string) {
+		if name != "hooks" {
+			c.value()
+			return
+		}
+		found = nil // of a key given twice the last one counts
+		c.members(func(event string) {
+			if only != "" && event != only {
+				c.value()
+				return
+			}
+			found = slices.DeleteFunc(found, func(h Handler) bool { return h.Event == event })
+			c.elements(func() { found = append(found, c.entry(event)...) })
+		})
+	})
+	if c.space(); c.err != nil || c.at < len(c.data) {
+		return nil
+	}
+	return found
+}
+
+// entry decodes one entry of an event: a matcher and its handlers.
+func (c *cursor) entry(event string) []Handler {
+	var handlers []Handler
+	matcher := ""
+	c.members(func(name string) {
+		switch name {
+		case "matcher":
+			matcher = unquoteValue(c.value())
+		case "hooks":
+			handlers = nil
+			c.elements(func() { handlers = append(handlers, c.handler()) })
+		default:
+			c.value()
+		}
+	})
+	for i := range handlers {
+		handlers[i].Event, handlers[i].Matcher = event, matcher
+	}
+	return handlers
+}

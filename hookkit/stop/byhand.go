@@ -1,0 +1,268 @@
+package stop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/cli"
+)
+
+// printPlan is `hook stop --dry-run`: what would run, where, with which timeout.
+func printPlan(p *cli.Program, repl replFlags) int {
+	dir, ok := Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
+	if !ok {
+		_, _ = fmt.Fprintf(p.Stdout, "No %s here: every stop is allowed.\n", ConfigPath)
+		return 0
+	}
+	config, err := Load(dir)
+	if err != nil {
+		_, _ = fmt.Fprintln(p.Stderr, err)
+		return 1
+	}
+	_, _ = fmt.Fprintf(p.Stdout, "%s of %s\n", count(len(config.Hooks), "hook"), config.Path)
+	for i, h := range config.Hooks {
+		_, _ = fmt.Fprintf(p.Stdout, "%2d. %s\n", i+1, h.Name)
+		switch h.Type {
+		case Bash:
+			_, _ = fmt.Fprintf(p.Stdout, "      runs      %s\n      in        %s\n", h.Command, workDir(config.Dir, h.Cwd))
+		case REPL:
+			_, _ = fmt.Fprintf(p.Stdout, "      evaluates %s\n      in        %s\n", oneLine(h.Code), servers(p, repl, config.Dir))
+		}
+		_, _ = fmt.Fprintf(p.Stdout, "      timeout   %g s\n      failure   %s\n", h.Timeout.Seconds(), onFailure(h))
+		if len(h.WhenChanged) > 0 {
+			_, _ = fmt.Fprintf(p.Stdout, "      only when %s changed\n", strings.Join(h.WhenChanged, ", "))
+		}
+	}
+	k := hook{program: p}
+	l := hostLimits(hookkit.EventStop, k.hostDir(config.Dir), p.Getenv("HOME"))
+	_, _ = fmt.Fprintf(p.Stdout, "Timeouts sum up to %g s. The host gives %g s, of which %g s are used.%s\n",
+		config.Budget().Seconds(), l.host.Seconds(), l.own.Seconds(), overBudget(config, l))
+	return 0
+}
+
+func onFailure(h *Hook) string {
+	var text string
+	switch {
+	case !h.Retry:
+		text = "is reported, the agent can stop"
+	case h.MaxRetries == 0:
+		text = "makes the agent go on, without a limit"
+	default:
+		text = fmt.Sprintf("makes the agent go on, up to %d times", h.MaxRetries)
+	}
+	if h.Required {
+		text += "; required"
+	}
+	return text
+}
+
+func servers(p *cli.Program, repl replFlags, dir string) string {
+	targets, problems := repl.lookup(p, dir).Targets()
+	var parts []string
+	for _, t := range targets {
+		parts = append(parts, t.String())
+	}
+	for _, problem := range problems {
+		parts = append(parts, problem.Error())
+	}
+	if len(parts) == 0 {
+		return "no nREPL server: there is no .nrepl-port, and BREPL_PORT is not set"
+	}
+	return "nREPL at " + strings.Join(parts, ", then ")
+}
+
+func overBudget(c *Config, l limits) string {
+	if c.Budget() <= l.own {
+		return ""
+	}
+	return "\nThat is more than the host gives. Run `brepl hook install` again: it writes a timeout that fits."
+}
+
+func runCommand() cli.Command {
+	var repl replFlags
+	return cli.Command{
+		Name:  "run",
+		Usage: "[--port PORT] [NAME…]",
+		Short: "Run the stop hooks by hand: exit 0 if all pass, else 1; nothing is counted",
+		Options: func(flags *flag.FlagSet) {
+			repl.declare(flags)
+			flags.StringVar(&repl.host, "host", "", "the same as --nrepl-host")
+		},
+		Run: func(ctx context.Context, p *cli.Program, names []string) int {
+			config, ok := loadHere(p)
+			if !ok {
+				return 1
+			}
+			hooks, err := choose(config.Hooks, names)
+			if err != nil {
+				return p.UsageError(err)
+			}
+			return runByHand(ctx, p, config, hooks, repl)
+		},
+	}
+}
+
+// choose returns the hooks with these names in the order of the file, all of them when there are no names.
+func choose(hooks []*Hook, names []string) ([]*Hook, error) {
+	if len(names) == 0 {
+		return hooks, nil
+	}
+	var known []string
+	var chosen []*Hook
+	for _, h := range hooks {
+		known = append(known, h.Name)
+		if slices.Contains(names, h.Name) {
+			chosen = append(chosen, h)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("there is no hook %q; there is %s", name, strings.Join(known, ", "))
+		}
+	}
+	return chosen, nil
+}
+
+func runByHand(ctx context.Context, p *cli.Program, config *Config, hooks []*Hook, repl replFlags) int {
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	style := p.Color(p.Stdout)
+	r := &Runner{
+		Dir:       config.Dir,
+		Env:       append(p.Env[:len(p.Env):len(p.Env)], "BREPL_SESSION_ID="+hookkit.SessionManual),
+		Evaluator: liveREPL{repl.lookup(p, config.Dir)},
+	}
+	live := p.IsTerminal != nil && p.IsTerminal(p.Stdout)
+	if live {
+		r.Live = p.Stdout
+	}
+	failed, skipped := 0, 0
+	for _, h := range hooks {
+		if live {
+			_, _ = fmt.Fprintln(p.Stdout, style.Bold("▸ "+h.Name))
+		}
+		began := time.Now()
+		o := r.Run(ctx, h)
+		took := time.Since(began).Round(10 * time.Millisecond)
+		switch {
+		case ctx.Err() != nil:
+			_, _ = fmt.Fprintln(p.Stderr, "brepl: interrupted")
+			return 1
+		case o.Kind == Passed:
+			_, _ = fmt.Fprintf(p.Stdout, "%s %s (%v)\n", style.Green("passed"), h.Name, took)
+		case o.Kind == CannotRun && !h.Required:
+			skipped++
+			_, _ = fmt.Fprintf(p.Stdout, "%s %s: %s\n", style.Yellow("skipped"), h.Name, o.Why)
+		case o.Kind == CannotRun:
+			failed++
+			_, _ = fmt.Fprintf(p.Stdout, "%s %s: it is required and cannot run: %s\n", style.Red("failed"), h.Name, o.Why)
+		default:
+			failed++
+			if !live && o.Output != "" {
+				_, _ = io.WriteString(p.Stdout, indent(o.Output)+"\n")
+			}
+			_, _ = fmt.Fprintf(p.Stdout, "%s %s: %s (%v)\n", style.Red("failed"), h.Name, o.Why, took)
+		}
+	}
+	_, _ = fmt.Fprintf(p.Stdout, "%d passed, %d failed, %d skipped\n", len(hooks)-failed-skipped, failed, skipped)
+	if failed > 0 {
+		return 1
+	}
+	return 0
+}
+
+// report is the form of `hook check --json`.
+type report struct {
+	File   string   `json:"file"`
+	OK     bool     `json:"ok"`
+	Hooks  []string `json:"hooks"`
+	Errors []remark `json:"errors"`
+	Doubts []remark `json:"doubts"`
+}
+
+type remark struct {
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+}
+
+func checkCommand() cli.Command {
+	var asJSON bool
+	return cli.Command{
+		Name:    "check",
+		Usage:   "[--json]",
+		Short:   "Check .brepl/hooks.edn: exit 0 if it can be used, else 1",
+		Options: func(flags *flag.FlagSet) { flags.BoolVar(&asJSON, "json", false, "print one JSON object") },
+		Run: func(_ context.Context, p *cli.Program, args []string) int {
+			if len(args) > 0 {
+				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
+			}
+			return check(p, asJSON)
+		},
+	}
+}
+
+func check(p *cli.Program, asJSON bool) int {
+	dir, ok := Locate(p.Dir, p.Dir)
+	if !ok {
+		err := fmt.Errorf("there is no %s in %s; `brepl hook install` writes one with examples", ConfigPath, p.Dir)
+		return printCheck(p, asJSON, report{File: ConfigPath, Errors: []remark{{Message: err.Error()}}}, err.Error()+"\n")
+	}
+	config, err := Load(dir)
+	r := report{File: ConfigPath, OK: err == nil}
+	if err != nil {
+		var faulty *ConfigError
+		if errors.As(err, &faulty) {
+			for _, f := range faulty.Faults {
+				r.Errors = append(r.Errors, remark{f.Pos.Line, f.Pos.Column, f.Text})
+			}
+		} else {
+			r.Errors = []remark{{Message: err.Error()}}
+		}
+		return printCheck(p, asJSON, r, err.Error()+"\n")
+	}
+	var text strings.Builder
+	for _, d := range config.Doubts {
+		r.Doubts = append(r.Doubts, remark{d.Pos.Line, d.Pos.Column, d.Text})
+		text.WriteString(d.render(ConfigPath, config.src) + "\n")
+	}
+	for _, h := range config.Hooks {
+		r.Hooks = append(r.Hooks, h.Name)
+	}
+	k := hook{program: p}
+	if hint := overBudget(config, hostLimits(hookkit.EventStop, k.hostDir(dir), p.Getenv("HOME"))); hint != "" {
+		hint = fmt.Sprintf("The timeouts of the hooks sum up to %g s.%s", config.Budget().Seconds(), strings.ReplaceAll(hint, "\n", " "))
+		r.Doubts = append(r.Doubts, remark{Message: hint})
+		text.WriteString(hint + "\n")
+	}
+	fmt.Fprintf(&text, "%s can be used: %s", ConfigPath, count(len(config.Hooks), "hook"))
+	if len(r.Hooks) > 0 {
+		text.WriteString(" (" + strings.Join(r.Hooks, ", ") + ")")
+	}
+	return printCheck(p, asJSON, r, text.String()+"\n")
+}
+
+func printCheck(p *cli.Program, asJSON bool, r report, text string) int {
+	switch {
+	case asJSON:
+		encoder := json.NewEncoder(p.Stdout)
+		encoder.SetIndent("", "  ")
+		_ = encoder.Encode(r) // the type always encodes; a closed stdout has no reader
+	case r.OK:
+		_, _ = io.WriteString(p.Stdout, text)
+	default:
+		_, _ = io.WriteString(p.Stderr, text)
+	}
+	if r.OK {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,65 @@
+package stop
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+)
+
+func TestSnapshot(t *testing.T) {
+	for _, kind := range []string{"git", "plain"} {
+		t.Run(kind, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(name, text string) {
+				t.Helper()
+				path := filepath.Join(dir, name)
+				assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				assert.NilError(t, os.WriteFile(path, []byte(text), 0o644))
+			}
+			if kind == "git" {
+				cmd := exec.Command("git", "init", "-q", dir)
+				out, err := cmd.CombinedOutput()
+				assert.NilError(t, err, "%s", out)
+				write(".gitignore", "target/\nnode_modules/\n")
+			}
+			write("src/a.clj", "a")
+			write("src/ü b.clj", "b")
+			write("README.md", "r")
+			look := func(patterns ...string) string {
+				t.Helper()
+				s := snapshot(t.Context(), dir, os.Environ(), patterns)
+				assert.Assert(t, s != "", "the look took longer than %v", snapshotLimit)
+				return s
+			}
+			all, sources := look(), look("src/**")
+			assert.Equal(t, look(), all)
+
+			write("target/x.class", "x")
+			write("node_modules/m/i.js", "x")
+			assert.Equal(t, look(), all, "what is ignored does not count")
+
+			write("README.md", "changed")
+			assert.Assert(t, look() != all)
+			assert.Equal(t, look("src/**"), sources, "only what matches counts")
+
+			write("src/ü b.clj", "changed")
+			assert.Assert(t, look("src/**") != sources)
+
+			sources = look("src/**")
+			assert.NilError(t, os.Remove(filepath.Join(dir, "src/a.clj")))
+			assert.Assert(t, look("src/**") != sources, "a file that is gone is a change")
+		})
+	}
+}
+
+// A look that takes too long is "", which never equals anything.
+func TestSnapshotGivesUp(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	assert.Equal(t, snapshot(ctx, t.TempDir(), os.Environ(), nil), "")
+}

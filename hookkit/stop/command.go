@@ -1,0 +1,229 @@
+// Package stop is `brepl hook stop`: it runs the hooks of .brepl/hooks.edn when the agent stops and makes
+// the agent go on until they pass, within limits.
+//
+// One stop flows straight down: [Locate] and [Load] read the configuration, [Runner] runs hook after hook,
+// decide applies the verdict table to each outcome, and the steps become one [hookkit.StopDecision].
+// State lives in memory.go (what is remembered) and store.go (where).
+//
+// It serves the programs of this repository and carries no promise of stability.
+package stop
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/debuglog"
+	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/settings"
+)
+
+// Commands are the rows of `brepl hook` that belong to this package.
+func Commands() []cli.Command {
+	return []cli.Command{stopCommand(), sessionEndCommand(), runCommand(), checkCommand(), pauseCommand(), resumeCommand()}
+}
+
+// replFlags says which server to ask.
+type replFlags struct {
+	port int
+	host string
+}
+
+func (f *replFlags) declare(flags *flag.FlagSet) {
+	flags.IntVar(&f.port, "port", 0, "`PORT` of the nREPL server; no other place is tried then")
+	flags.StringVar(&f.host, "nrepl-host", "", "`HOST` of the nREPL server (default: BREPL_HOST, else localhost)")
+}
+
+func (f *replFlags) lookup(p *cli.Program, dir string) nrepl.Lookup {
+	return nrepl.Lookup{Port: f.port, Host: f.host, Dir: dir, Getenv: p.Getenv}
+}
+
+func stopCommand() cli.Command {
+	var (
+		repl          replFlags
+		host          string
+		dryRun, debug bool
+	)
+	return cli.Command{
+		Name:  "stop",
+		Usage: "[--dry-run] [--debug] [--port PORT] [--host HOST]",
+		Short: "When the agent stops: run the hooks of .brepl/hooks.edn",
+		Long: `Reads a Stop event from stdin and runs the hooks under :stop in .brepl/hooks.edn.
+Exit 0: the agent can stop. Exit 1: it can stop, something is reported. Exit 2: it must go on.`,
+		Options: func(flags *flag.FlagSet) {
+			repl.declare(flags)
+			flags.StringVar(&host, "host", "", "the agent's `HOST`: claude, portable, codex, eca, gemini, copilot, cursor; "+
+				"any other name is taken as --nrepl-host")
+			flags.BoolVar(&dryRun, "dry-run", false, "print what would run, and run nothing")
+			debuglog.Flag(flags, &debug)
+		},
+		Run: func(ctx context.Context, p *cli.Program, args []string) int {
+			if len(args) > 0 {
+				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
+			}
+			options := []hookkit.Option{hookkit.Expect(hookkit.EventStop)}
+			if agentHost, err := hookkit.ParseHost(host); err == nil {
+				options = append(options, hookkit.ForHost(agentHost))
+			} else if host != "" {
+				repl.host = host
+			}
+			if dryRun {
+				return printPlan(p, repl)
+			}
+			if debuglog.Wanted(p, debug) {
+				options = append(options, debuglog.Option(p, "stop", true))
+			}
+			k := &hook{program: p, repl: repl.lookup(p, ""), began: time.Now()}
+			return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{Stop: k.stop, SubagentStop: k.subagentStop}, options...)
+		},
+	}
+}
+
+func sessionEndCommand() cli.Command {
+	var debug bool
+	return cli.Command{
+		Name:     "session-end",
+		Usage:    "[SESSION]",
+		Short:    "When the session ends: remove its state",
+		Long:     "Reads a SessionEnd event from stdin, or takes the session's id as argument. It always exits with 0.",
+		FailOpen: true,
+		Options:  func(flags *flag.FlagSet) { debuglog.Flag(flags, &debug) },
+		Run: func(ctx context.Context, p *cli.Program, args []string) int {
+			// The host sets no SESSION_ID: settings that pass "$SESSION_ID" give an empty argument.
+			if len(args) > 0 && args[0] != "" {
+				if err := end(p, args[0], time.Now()); err != nil {
+					_, _ = fmt.Fprintf(p.Stderr, "brepl: %v\n", err)
+				}
+				return 0
+			}
+			options := []hookkit.Option{hookkit.Expect(hookkit.EventSessionEnd), hookkit.FailOpen()}
+			if debuglog.Wanted(p, debug) {
+				// The session's folder is about to go, so there is no file.
+				options = append(options, debuglog.Option(p, "session-end", false))
+			}
+			return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{
+				SessionEnd: func(_ context.Context, e *hookkit.SessionEnd) error { return end(p, e.SessionID, time.Now()) },
+			}, options...)
+		},
+	}
+}
+
+// loadHere reads the configuration for a person's command and reports what is wrong with it.
+func loadHere(p *cli.Program) (*Config, bool) {
+	dir, ok := Locate(p.Dir, p.Dir)
+	if !ok {
+		_, _ = fmt.Fprintf(p.Stderr, "There is no %s in %s. `brepl hook install` writes one with examples.\n", ConfigPath, p.Dir)
+		return nil, false
+	}
+	config, err := Load(dir)
+	if err != nil {
+		_, _ = fmt.Fprintln(p.Stderr, err)
+		return nil, false
+	}
+	return config, true
+}
+
+func pauseCommand() cli.Command {
+	return cli.Command{
+		Name:  "pause",
+		Usage: "[DURATION]",
+		Short: "Let stops pass for a while: 30m, 2h; without a duration until the session ends",
+		Run: func(_ context.Context, p *cli.Program, args []string) int {
+			var until time.Time
+			switch len(args) {
+			case 0:
+			case 1:
+				d, err := time.ParseDuration(args[0])
+				if err != nil || d <= 0 {
+					return p.UsageError(fmt.Errorf("%q is no duration; write it like 30m or 2h", args[0]))
+				}
+				until = time.Now().Add(d)
+			default:
+				return p.UsageError(errors.New("one duration at the most"))
+			}
+			s, whose, err := pauseSession(p)
+			if err == nil {
+				err = setPause(s, until)
+			}
+			if err != nil {
+				_, _ = fmt.Fprintf(p.Stderr, "brepl: cannot pause: %v\n", err)
+				return 1
+			}
+			end := "until it ends or `brepl hook resume`"
+			if !until.IsZero() {
+				end = "until " + until.Format("15:04") + " or `brepl hook resume`"
+			}
+			_, _ = fmt.Fprintf(p.Stdout, "Stop hooks of %s are paused %s.\n", whose, end)
+			return 0
+		},
+	}
+}
+
+func resumeCommand() cli.Command {
+	return cli.Command{
+		Name:  "resume",
+		Short: "End a pause",
+		Run: func(_ context.Context, p *cli.Program, args []string) int {
+			if len(args) > 0 {
+				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
+			}
+			ended, err := endPauses(p)
+			switch {
+			case err != nil:
+				_, _ = fmt.Fprintf(p.Stderr, "brepl: cannot resume: %v\n", err)
+				return 1
+			case ended:
+				_, _ = fmt.Fprintln(p.Stdout, "Stop hooks run again.")
+			default:
+				_, _ = fmt.Fprintln(p.Stdout, "Stop hooks were not paused.")
+			}
+			return 0
+		},
+	}
+}
+
+// pauseSession is whose stops a pause is for: the agent's session when the command runs inside one,
+// else the project, whatever session comes.
+func pauseSession(p *cli.Program) (s *session.Session, whose string, err error) {
+	if id := p.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+		s, err = session.Open(p.Getenv, id)
+		return s, "this session", err
+	}
+	dir := projectDir(p)
+	s, err = projectPause(p.Getenv, dir)
+	return s, "the project " + dir, err
+}
+
+// projectDir is the project that somebody in p.Dir means: the one whose hooks would run.
+func projectDir(p *cli.Program) string {
+	if dir, ok := Locate(p.Dir, p.Dir); ok {
+		return dir
+	}
+	if root, ok := settings.GitRoot(p.Dir); ok {
+		return root
+	}
+	return p.Dir
+}
+
+// endPauses ends the session's pause and the project's.
+func endPauses(p *cli.Program) (ended bool, err error) {
+	project, err := projectPause(p.Getenv, projectDir(p))
+	if err != nil {
+		return false, err
+	}
+	ended, err = endPause(project)
+	if id := p.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+		s, openErr := session.Open(p.Getenv, id)
+		if openErr != nil {
+			return ended, errors.Join(err, openErr)
+		}
+		endedHere, endErr := endPause(s)
+		return ended || endedHere, errors.Join(err, endErr)
+	}
+	return ended, err
+}

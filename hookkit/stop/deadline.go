@@ -1,0 +1,37 @@
+package stop
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/settings"
+)
+
+// limits are the times within which a stop must give its verdict.
+type limits struct {
+	host time.Duration // what the host gives our entry; then it kills us and nothing is blocked
+	own  time.Duration // what we give ourselves, so that there always is a verdict
+}
+
+// hostLimits reads the host's timeout from the settings files that it would have read.
+func hostLimits(event hookkit.EventName, hostDir, home string) limits {
+	return limitsFor(settings.HostTimeout(settings.Files(hostDir, home), string(event), settings.OwnCommand("brepl", "hook", "hooks")))
+}
+
+// limitsFor leaves 5 s of the host's timeout for ending what runs and for the answer, but uses at least 0.8 of it.
+func limitsFor(host time.Duration) limits {
+	return limits{host: host, own: max(host-5*time.Second, host*8/10)}
+}
+
+// grace is how long a command has between TERM and KILL at the deadline: a third of what is left after it.
+func (l limits) grace() time.Duration { return min(2*time.Second, (l.host-l.own)/3) }
+
+// cutOff says why a hook was ended by our own deadline.
+func (l limits) cutOff() string {
+	return fmt.Sprintf("timed out: the host gives the stop hook %g s in all; run `brepl hook install` again, which raises that", l.host.Seconds())
+}
+
+func (l limits) noTime() string {
+	return fmt.Sprintf("the hooks before it took the %g s that the host gives the stop hook; run `brepl hook install` again, which raises that", l.host.Seconds())
+}

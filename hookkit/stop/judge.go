@@ -1,0 +1,189 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/session"
+)
+
+// configName stands for the configuration among the names of hooks whose failure was told; no hook has it.
+const configName = ""
+
+// stopRun is one stop: the hooks of a configuration, run and judged for one session.
+type stopRun struct {
+	config *Config
+	runner *Runner
+	store  *store
+	limits limits
+}
+
+// run executes the hooks in order, until one of them ends the run, and counts their failures.
+// ctx is our own deadline.
+func (r *stopRun) run(ctx context.Context) []Step {
+	remembered := r.store.load()
+	var steps []Step
+	passed := map[string]string{} // fingerprints of :when-changed hooks that passed
+	for _, h := range r.config.Hooks {
+		step := r.step(ctx, h, remembered, passed)
+		steps = append(steps, step)
+		if step.Action.Ends() {
+			break
+		}
+	}
+	r.settle(ctx, steps, remembered, passed)
+	return steps
+}
+
+// step runs one hook and judges it.
+func (r *stopRun) step(ctx context.Context, h *Hook, remembered *memory, passed map[string]string) Step {
+	if err := ctx.Err(); err != nil {
+		why := r.limits.noTime()
+		if errors.Is(err, context.Canceled) {
+			why = "interrupted"
+		}
+		return decide(Outcome{Hook: h, Kind: NotRun, Why: why}, 0)
+	}
+	seen := ""
+	if len(h.WhenChanged) > 0 {
+		if files := snapshot(ctx, r.config.Dir, r.runner.Env, h.WhenChanged); files != "" {
+			seen = files + definition(h)
+		}
+		if seen != "" && remembered.passed[h.Name] == seen {
+			return decide(Outcome{Hook: h, Kind: Unchanged}, 0)
+		}
+	}
+	before := ""
+	if h.Retry && remembered.failed[h.Name].runs > 0 {
+		before = snapshot(ctx, r.config.Dir, r.runner.Env, nil)
+	}
+	o := r.runner.Run(ctx, h)
+	switch {
+	case o.Kind == Passed || ctx.Err() == nil:
+	case errors.Is(ctx.Err(), context.Canceled): // somebody ended us: that says nothing about the hook
+		o.Kind, o.Why = NotRun, "interrupted"
+	default:
+		o.Kind, o.Why = Failed, r.limits.cutOff()
+	}
+	if len(o.log) > 0 {
+		o.Log = r.store.keep(session.SafeName(h.Name)+".log", o.log)
+	}
+	if o.Kind == Passed && seen != "" {
+		passed[h.Name] = seen
+	}
+	if o.Kind == Failed && h.Retry {
+		return r.countFailure(ctx, o, before)
+	}
+	return decide(o, 0)
+}
+
+// definition tells two versions of a hook apart: a changed one must run again.
+func definition(h *Hook) string {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(h.source)) // a hash takes everything
+	return fmt.Sprintf("-%016x", sum.Sum64())
+}
+
+// countFailure judges a failed retrying hook by the count in the state file, which it raises at once:
+// other stops of this session may run at the same moment.
+func (r *stopRun) countFailure(ctx context.Context, o Outcome, before string) Step {
+	after := snapshot(context.WithoutCancel(ctx), r.config.Dir, r.runner.Env, nil)
+	var step Step
+	err := r.store.update(ctx, func(m *memory) {
+		step = decide(o, m.counts[o.Hook.Name])
+		if step.Action == Retry {
+			m.counts[o.Hook.Name] = step.Attempt
+		}
+		step.Stuck = m.fail(o.Hook.Name, fingerprint(o.Why+"\n"+o.Output), before, after)
+	})
+	if err == nil {
+		return step
+	}
+	step = decide(o, 0)
+	if o.Hook.MaxRetries > 0 {
+		// A block that cannot be counted would have no end.
+		step.Action, step.Uncounted = Report, err
+	}
+	return step
+}
+
+// settle writes what the steps changed beside failures: counts of hooks that passed,
+// fingerprints for :when-changed. A stop that changes nothing writes nothing.
+func (r *stopRun) settle(ctx context.Context, steps []Step, remembered *memory, passed map[string]string) {
+	clean := allPassed(steps)
+	dirty := len(passed) > 0 || clean && r.store.counted()
+	for _, s := range steps {
+		if s.Kind == Passed && remembered.knows(s.Hook.Name) {
+			dirty = true
+		}
+	}
+	if !dirty {
+		return
+	}
+	err := r.store.update(ctx, func(m *memory) {
+		for _, s := range steps {
+			if s.Kind == Passed {
+				m.pass(s.Hook.Name)
+			}
+		}
+		for name, seen := range passed {
+			m.passed[name] = seen
+		}
+		if clean {
+			clear(m.counts)
+		}
+		// The configuration was readable, so a later fault in it is news.
+		delete(m.told, configName)
+	})
+	if err != nil {
+		r.store.warn("the counts of the hooks that passed could not be reset: " + err.Error())
+	}
+}
+
+// verdict turns the steps into what the host is sent.
+func (r *stopRun) verdict(ctx context.Context, steps []Step) hookkit.StopDecision {
+	line := userLine(steps)
+	switch Exit(steps) {
+	case 0:
+		return hookkit.AllowStop().TellUser(line)
+	case 2:
+		r.tellOnce(ctx, steps) // all of it stands in the text that blocks
+		return hookkit.BlockStop(agentText(steps, pauseHint)).TellUser(line)
+	}
+	decision := hookkit.ReportStop(agentText(steps, "")).TellUser(line)
+	if r.config.InformUser {
+		return decision
+	}
+	if news := r.tellOnce(ctx, steps); len(news) > 0 {
+		return decision.TellAgent(agentText(news, reportHint))
+	}
+	return decision
+}
+
+// tellOnce returns the reported steps that the agent has not read of since they last passed, and notes that it has now.
+// Each telling costs the agent a turn, so what cannot be noted is not told.
+func (r *stopRun) tellOnce(ctx context.Context, steps []Step) []Step {
+	reported := slices.Clone(steps)
+	reported = slices.DeleteFunc(reported, func(s Step) bool { return s.Action != Report && s.Action != Pause })
+	if len(reported) == 0 {
+		return nil
+	}
+	var news []Step
+	err := r.store.update(ctx, func(m *memory) {
+		for _, s := range reported {
+			if !m.told[s.Hook.Name] {
+				m.told[s.Hook.Name] = true
+				news = append(news, s)
+			}
+		}
+	})
+	if err != nil {
+		r.store.warn("what the agent was told cannot be noted, so only the user is told: " + err.Error())
+		return nil
+	}
+	return news
+}

@@ -1,0 +1,194 @@
+package stop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/proc"
+)
+
+// exitTempFail is EX_TEMPFAIL of sysexits.h: "not now". A command that ends with it could not run.
+const exitTempFail = 75
+
+// Exit codes of a shell for a command that it cannot run or find.
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+// Evaluator evaluates a hook's code in a running REPL.
+type Evaluator interface {
+	// Eval returns an error for which errors.Is(err, nrepl.ErrNoServer) holds when there is no server to ask.
+	// Everything printed also goes to out as it arrives. When ctx ends the code is interrupted.
+	Eval(ctx context.Context, code string, out io.Writer) (nrepl.Result, error)
+}
+
+// Runner runs hooks, one at a time.
+type Runner struct {
+	Dir       string   // the project
+	Env       []string // the environment of commands, complete
+	Evaluator Evaluator
+
+	// Live, if set, gets a hook's output as it comes.
+	Live io.Writer
+
+	// Grace is how long a command may take to end after TERM; 0: 2 s.
+	Grace time.Duration
+}
+
+// Run runs one hook and tells how it went. ctx is the whole stop's deadline.
+func (r *Runner) Run(ctx context.Context, h *Hook) Outcome {
+	tail := proc.NewTail(proc.LogLimit)
+	var out io.Writer = tail
+	if r.Live != nil {
+		out = io.MultiWriter(tail, r.Live)
+	}
+	o := Outcome{Hook: h}
+	switch h.Type {
+	case REPL:
+		o.Kind, o.Why = r.evaluate(ctx, h, out)
+	case Bash:
+		o.Kind, o.Why = r.command(ctx, h, out)
+	}
+	kept := tail.Kept()
+	o.Output, o.Omitted = cleanOutput(kept.Text), int(kept.DroppedLines)
+	o.log = tail.Log()
+	return o
+}
+
+func (r *Runner) command(ctx context.Context, h *Hook, out io.Writer) (Kind, string) {
+	dir := workDir(r.Dir, h.Cwd)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return CannotRun, fmt.Sprintf(":cwd %s is not a directory", h.Cwd)
+	}
+	env, err := proc.MergeEnv(r.Env, append([]proc.Var{{Name: "BREPL_HOOK_NAME", Value: h.Name}}, h.Env...)...)
+	if err != nil {
+		return CannotRun, err.Error()
+	}
+	shell, err := proc.Shell(env)
+	if err != nil {
+		return CannotRun, err.Error()
+	}
+	result := proc.Run(ctx, proc.Command{
+		Argv:    append(shell, h.Command),
+		Dir:     dir,
+		Env:     env,
+		Output:  out,
+		Timeout: h.Timeout,
+		Grace:   r.Grace,
+	})
+	switch {
+	case result.StartErr != nil:
+		return CannotRun, oneLine(result.StartErr.Error())
+	case result.TimedOut:
+		return Failed, timedOut(h.Timeout)
+	case result.OK():
+		return Passed, ""
+	case result.Exit == exitTempFail:
+		return CannotRun, "it says that it cannot run now (exit 75)"
+	case result.Exit == exitNotExecutable || result.Exit == exitNotFound:
+		// A program may return these codes itself; only the shell knows.
+		if word := firstWord(h.Command); word != "" {
+			if found, err := proc.Probe(ctx, shell, word, dir, env); err == nil && !found {
+				return CannotRun, fmt.Sprintf("the command %s was not found", word)
+			}
+		}
+	}
+	return Failed, result.String()
+}
+
+func workDir(project, cwd string) string {
+	if filepath.IsAbs(cwd) {
+		return cwd
+	}
+	return filepath.Join(project, cwd)
+}
+
+// firstWord is the program of a plain command line, after assignments: "make" in "CI=1 make test".
+// It is empty where a shell would have to tell: quotes, expansions, groups.
+func firstWord(command string) string {
+	for word := range strings.FieldsSeq(command) {
+		if strings.ContainsAny(word, "\"'\\$`(){}[]*?<>|&;!#~") {
+			return ""
+		}
+		if name, _, assigned := strings.Cut(word, "="); !assigned || name == "" {
+			return word
+		}
+	}
+	return ""
+}
+
+func (r *Runner) evaluate(ctx context.Context, h *Hook, out io.Writer) (Kind, string) {
+	limited, cancel := context.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	result, err := r.Evaluator.Eval(limited, h.Code, out)
+	switch {
+	case errors.Is(err, nrepl.ErrNoServer):
+		return CannotRun, err.Error()
+	case err != nil:
+		return Failed, oneLine(err.Error())
+	}
+	why := exception(result)
+	if why == "" && len(result.Values) > 0 {
+		if c, ok := readTestCounts(result.Values[len(result.Values)-1]); ok && c.failed() {
+			why = c.String()
+		}
+	}
+	if why != "" {
+		return Failed, why
+	}
+	return Passed, ""
+}
+
+// exception says in one line what a failed evaluation threw, "" when it did not fail.
+func exception(result nrepl.Result) string {
+	if !result.Failed {
+		return ""
+	}
+	printed := result.Err.Text
+	if printed == "" { // nbb and let-go print their errors to stdout
+		printed = result.Out.Text
+	}
+	if line := errorLine(cleanOutput([]byte(printed))); line != "" {
+		return oneLine(line)
+	}
+	if result.Ex != "" {
+		return oneLine(result.Ex)
+	}
+	return "the evaluation ended with status " + result.Status.String()
+}
+
+// errorLine finds the last error that a REPL printed, with the line after its place, which holds the
+// message: "Execution error (ArithmeticException) at user/eval1 (REPL:1). Divide by zero".
+func errorLine(printed string) string {
+	lines := strings.Split(printed, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		before, _, ok := strings.Cut(lines[i], " error")
+		if !ok || !slices.Contains([]string{"Execution", "Syntax", "Unexpected", "Error printing return value"}, before) {
+			continue
+		}
+		if i+1 < len(lines) {
+			return lines[i] + " " + lines[i+1]
+		}
+		return lines[i]
+	}
+	return ""
+}
+
+// oneLine makes a text from outside fit into a sentence of ours.
+func oneLine(s string) string {
+	const longest = 300
+	return shorten(strings.Join(strings.Fields(cleanOutput([]byte(s))), " "), longest)
+}
+
+func timedOut(limit time.Duration) string {
+	return fmt.Sprintf("timed out after %g s", limit.Seconds())
+}

@@ -1,0 +1,358 @@
+package stop
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hookkit/brepl/hookkit/clj"
+	"github.com/hookkit/brepl/hookkit/proc"
+)
+
+// field is a row of the schema of a hook.
+type field struct {
+	key      string // without the colon
+	of       Type   // "" for every type
+	required bool
+	expected string // how an error names what belongs here
+	set      func(h *Hook, n *clj.Node, src []byte) bool
+}
+
+// fields is the schema of hooks.edn: a hook's keys, what each takes and where it goes.
+var fields = [...]field{
+	{key: "type", required: true, expected: ":repl or :bash", set: setType},
+	{key: "name", required: true, expected: "a string that is not empty, on one line", set: setName},
+	{key: "retry-on-failure?", expected: "true or false", set: setBool(func(h *Hook) *bool { return &h.Retry })},
+	{key: "loop-on-failure?", expected: "true or false", set: setBool(func(h *Hook) *bool { return &h.Retry })},
+	{key: "max-retries", expected: "an integer of 0 or more (0: no limit)", set: setMaxRetries},
+	{key: "required?", expected: "true or false", set: setBool(func(h *Hook) *bool { return &h.Required })},
+	{key: "timeout", expected: "a positive integer (seconds)", set: setTimeout},
+	{key: "when-changed", expected: "a vector of glob patterns (strings)", set: setWhenChanged},
+	{key: "code", of: REPL, required: true, expected: "a string with Clojure code, or a form", set: setCode},
+	{key: "command", of: Bash, required: true, expected: "a string with a shell command", set: setCommand},
+	{key: "cwd", of: Bash, expected: "a string with a directory", set: setCwd},
+	{key: "env", of: Bash, expected: "a map of strings to strings", set: setEnv},
+}
+
+// topKeys are the keys at the top of hooks.edn. :validate belongs to the edit hooks.
+var topKeys = []string{"stop", "subagents?", "skip-while-background?", "inform", "validate"}
+
+const (
+	defaultTimeout    = 60 * time.Second
+	defaultMaxRetries = 10
+)
+
+// parse checks a configuration. path is used in messages, dir is the project.
+func parse(path, dir string, src []byte) (*Config, error) {
+	p := &parser{config: &Config{Path: path, Dir: dir, src: src}, src: src}
+	name := path
+	if rel, err := filepath.Rel(dir, path); err == nil {
+		name = rel
+	}
+	p.file = name
+	if !utf8.Valid(src) {
+		p.addAt(clj.Pos{Line: 1, Column: 1}, "the file is not UTF-8")
+		return nil, p.failure()
+	}
+	// Read as Clojure, because :code may be a form with quotes and the like in it. Nothing is evaluated: elsewhere in the
+	// file such forms are of a wrong kind, and the checks below say so.
+	forms, errs := clj.ReadAll(name, src, clj.Options{Dialect: clj.Clojure, MaxDepth: maxConfigDepth, MaxBytes: maxConfigBytes})
+	if len(errs) > 0 {
+		for _, e := range errs {
+			p.errs = append(p.errs, Doubt{Pos: e.Pos, Text: e.Message})
+		}
+		return nil, p.failure()
+	}
+	switch {
+	case len(forms) == 0:
+		p.addAt(clj.Pos{Line: 1, Column: 1}, "the file is empty; expected a map such as {:stop []}")
+	case forms[0].Kind != clj.Map:
+		p.add(forms[0], "expected a map such as {:stop []}, found %s", describe(forms[0]))
+	default:
+		for _, extra := range forms[1:] {
+			p.add(extra, "expected one map, found something after it")
+		}
+		p.top(forms[0])
+	}
+	if len(p.errs) > 0 {
+		return nil, p.failure()
+	}
+	return p.config, nil
+}
+
+// parser collects what the file holds and what is wrong with it.
+type parser struct {
+	file   string
+	src    []byte
+	config *Config
+	errs   []Doubt
+}
+
+func (p *parser) failure() error { return &ConfigError{File: p.file, src: p.src, Faults: p.errs} }
+
+func (p *parser) add(n *clj.Node, format string, args ...any) {
+	p.addAt(n.Start, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) addAt(pos clj.Pos, text string) {
+	p.errs = append(p.errs, Doubt{Pos: pos, Text: text})
+}
+
+func (p *parser) doubt(n *clj.Node, format string, args ...any) {
+	p.config.Doubts = append(p.config.Doubts, Doubt{Pos: n.Start, Text: fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) top(m *clj.Node) {
+	for key, value := range m.Pairs() {
+		name := keyword(key)
+		switch name {
+		case "stop":
+			if value.Kind != clj.Vector {
+				p.add(value, ":stop must be a vector of hooks, found %s", describe(value))
+				continue
+			}
+			p.hooks(value.Children)
+		case "subagents?":
+			p.flag(key, value, &p.config.Subagents)
+		case "skip-while-background?":
+			p.flag(key, value, &p.config.SkipWhileBackground)
+		case "inform":
+			switch keyword(value) {
+			case "user":
+				p.config.InformUser = true
+			case "agent":
+			default:
+				p.add(value, ":inform must be :user or :agent, found %s", describe(value))
+			}
+		case "validate": // read by the edit hooks
+		default:
+			p.doubt(key, "unknown key %s%s", clj.Source(p.src, key), suggestion(name, topKeys))
+		}
+	}
+}
+
+func (p *parser) flag(key, value *clj.Node, into *bool) {
+	b, ok := value.Bool()
+	if !ok {
+		p.add(value, "%s must be true or false, found %s", clj.Source(p.src, key), describe(value))
+	}
+	*into = b
+}
+
+func (p *parser) hooks(entries []*clj.Node) {
+	seen := map[string]clj.Pos{}
+	for i, entry := range entries {
+		if entry.Kind != clj.Map {
+			p.add(entry, "hook %d must be a map, found %s", i+1, describe(entry))
+			continue
+		}
+		h := p.hook(i, entry)
+		if h.Name == "" {
+			continue
+		}
+		if first, double := seen[h.Name]; double {
+			p.add(entry.Get("name"), "hook %d: the :name %q is taken by the hook at line %d; names tell counts apart", i+1, h.Name, first.Line)
+			continue
+		}
+		seen[h.Name] = entry.Start
+		p.config.Hooks = append(p.config.Hooks, h)
+	}
+}
+
+func (p *parser) hook(index int, entry *clj.Node) *Hook {
+	h := &Hook{Timeout: defaultTimeout, MaxRetries: defaultMaxRetries, Cwd: ".", source: clj.Source(p.src, entry)}
+	label := fmt.Sprintf("hook %d", index+1)
+	if n := entry.Get("name"); n != nil && n.Kind == clj.String {
+		label = fmt.Sprintf("hook '%s'", n.Text)
+	}
+	// The type decides which other fields are looked at, so it comes first.
+	typeKnown := false
+	if n := entry.Get("type"); n != nil {
+		typeKnown = setType(h, n, p.src)
+	}
+	for i := range fields {
+		f := &fields[i]
+		if f.of != "" && (!typeKnown || f.of != h.Type) {
+			continue
+		}
+		n := entry.Get(f.key)
+		switch {
+		case n == nil && f.required:
+			p.addAt(entry.Start, fmt.Sprintf("%s: :%s is missing; expected %s%s", label, f.key, f.expected, nearMiss(entry, f.key)))
+		case n != nil && !f.set(h, n, p.src):
+			p.add(n, "%s: :%s must be %s, found %s", label, f.key, f.expected, describe(n))
+		}
+	}
+	p.checkCode(h, label, entry)
+	if entry.Get("retry-on-failure?") != nil && entry.Get("loop-on-failure?") != nil {
+		p.add(entry.Get("loop-on-failure?"), "%s: :loop-on-failure? is the old name of :retry-on-failure?; give one of them", label)
+	}
+	for key := range entry.Pairs() {
+		p.checkKey(label, h, typeKnown, key)
+	}
+	return h
+}
+
+// checkCode finds code that cannot be read, before a server answers it with silence.
+func (p *parser) checkCode(h *Hook, label string, entry *clj.Node) {
+	n := entry.Get("code")
+	if h.Type != REPL || n == nil {
+		return
+	}
+	if n.Kind == clj.String && strings.TrimSpace(h.Code) == "" {
+		p.add(n, "%s: :code is empty", label)
+	}
+	for _, e := range clj.CheckDelimiters("", []byte(h.Code)) {
+		if n.Kind == clj.String {
+			p.add(n, "%s: :code cannot be read: at its line %d, column %d: %s", label, e.Pos.Line, e.Pos.Column, e.Message)
+		} else {
+			p.add(n, "%s: :code cannot be read: %s", label, e.Message)
+		}
+	}
+}
+
+func (p *parser) checkKey(label string, h *Hook, typeKnown bool, key *clj.Node) {
+	name := keyword(key)
+	for i := range fields {
+		if fields[i].key != name {
+			continue
+		}
+		if of := fields[i].of; typeKnown && of != "" && of != h.Type {
+			p.doubt(key, "%s: :%s has no meaning in a hook of :type %s", label, name, h.Type)
+		}
+		return
+	}
+	p.doubt(key, "%s: unknown key %s%s", label, clj.Source(p.src, key), suggestion(name, fieldKeys()))
+}
+
+func fieldKeys() []string {
+	keys := make([]string, len(fields))
+	for i := range fields {
+		keys[i] = fields[i].key
+	}
+	return keys
+}
+
+// nearMiss points from a missing key to one in the entry that was probably meant: :cmd for :command.
+func nearMiss(entry *clj.Node, missing string) string {
+	known := fieldKeys()
+	for key := range entry.Pairs() {
+		if name := keyword(key); name != "" && !slices.Contains(known, name) && similar(name, missing) {
+			return fmt.Sprintf(" (there is `:%s`; did you mean `:%s`?)", name, missing)
+		}
+	}
+	return ""
+}
+
+func setType(h *Hook, n *clj.Node, _ []byte) bool {
+	switch t := Type(":" + keyword(n)); t {
+	case REPL, Bash:
+		h.Type = t
+		return true
+	}
+	return false
+}
+
+func setName(h *Hook, n *clj.Node, _ []byte) bool {
+	if n.Kind != clj.String || strings.TrimSpace(n.Text) == "" || strings.ContainsFunc(n.Text, unicode.IsControl) {
+		return false
+	}
+	h.Name = n.Text
+	return true
+}
+
+func setBool(of func(*Hook) *bool) func(*Hook, *clj.Node, []byte) bool {
+	return func(h *Hook, n *clj.Node, _ []byte) bool {
+		b, ok := n.Bool()
+		if ok {
+			*of(h) = b
+		}
+		return ok
+	}
+}
+
+func setMaxRetries(h *Hook, n *clj.Node, _ []byte) bool {
+	i, ok := n.Int()
+	if !ok || i < 0 || i > math.MaxInt32 {
+		return false
+	}
+	h.MaxRetries = int(i)
+	return true
+}
+
+func setTimeout(h *Hook, n *clj.Node, _ []byte) bool {
+	const longest = math.MaxInt64 / int64(time.Second) / 1000 // sums of hooks must not overflow
+	i, ok := n.Int()
+	if !ok || i <= 0 {
+		return false
+	}
+	h.Timeout = time.Duration(min(i, longest)) * time.Second
+	return true
+}
+
+func setCode(h *Hook, n *clj.Node, src []byte) bool {
+	switch n.Kind {
+	case clj.String:
+		h.Code = n.Text
+	case clj.Nil, clj.Bool, clj.Integer, clj.Float, clj.Keyword, clj.Char:
+		return false // never what somebody wants evaluated
+	default:
+		h.Code = clj.Source(src, n)
+	}
+	return true
+}
+
+func setCommand(h *Hook, n *clj.Node, _ []byte) bool {
+	if n.Kind != clj.String || strings.TrimSpace(n.Text) == "" || strings.ContainsRune(n.Text, 0) {
+		return false
+	}
+	h.Command = n.Text
+	return true
+}
+
+func setCwd(h *Hook, n *clj.Node, _ []byte) bool {
+	if n.Kind != clj.String || n.Text == "" || strings.ContainsRune(n.Text, 0) {
+		return false
+	}
+	h.Cwd = n.Text
+	return true
+}
+
+func setEnv(h *Hook, n *clj.Node, _ []byte) bool {
+	if n.Kind != clj.Map {
+		return false
+	}
+	for key, value := range n.Pairs() {
+		if key.Kind != clj.String || value.Kind != clj.String ||
+			key.Text == "" || strings.ContainsAny(key.Text, "=\x00") || strings.ContainsRune(value.Text, 0) {
+			return false
+		}
+		h.Env = append(h.Env, proc.Var{Name: key.Text, Value: value.Text})
+	}
+	return true
+}
+
+func setWhenChanged(h *Hook, n *clj.Node, _ []byte) bool {
+	if n.Kind != clj.Vector || len(n.Children) == 0 {
+		return false
+	}
+	for _, c := range n.Children {
+		if c.Kind != clj.String || checkPattern(c.Text) != "" {
+			return false
+		}
+		h.WhenChanged = append(h.WhenChanged, c.Text)
+	}
+	return true
+}
+
+func keyword(n *clj.Node) string {
+	if n == nil || n.Kind != clj.Keyword {
+		return ""
+	}
+	return n.Text
+}

@@ -31,7 +31,7 @@ func CheckDelimiters(file string, src []byte) ErrorList {
 
 // addFault files an error for a fault in the nesting. The messages start as Clojure's do.
 func (c *collector) addFault(f fault, maxDepth int) {
-	e := c.add(f.at, "")
+	e := c.addError(f.at, "")
 	if e == nil {
 		return
 	}

@@ -69,8 +69,11 @@ type collector struct {
 	dropped int
 }
 
-// add files an error. It returns nil when there are too many already.
-func (c *collector) add(offset int, message string) *Error {
+// add files an error.
+func (c *collector) add(offset int, message string) { _ = c.addError(offset, message) }
+
+// addError files an error and returns it, for more to be said in it; nil when there are too many already.
+func (c *collector) addError(offset int, message string) *Error {
 	if len(c.errors) == maxErrors {
 		c.dropped++
 		return nil

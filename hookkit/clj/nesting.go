@@ -46,8 +46,8 @@ type nesting struct {
 	form   func(Token)      // a token that is a whole form
 }
 
-// run reads all tokens. It stops early at a fault tooDeep and says so by false.
-func (n *nesting) run() bool {
+// run reads all tokens. It stops early at a fault tooDeep.
+func (n *nesting) run() {
 	scanner := Scanner{src: n.src}
 	for {
 		t := scanner.Next()
@@ -55,10 +55,10 @@ func (n *nesting) run() bool {
 		case TokenSpace, TokenComment:
 		case TokenEOF:
 			n.finish(t.End)
-			return true
+			return
 		case TokenOpen:
 			if !n.push(frame{start: t.Start, end: t.End, kind: t.Kind, closer: closerOf(n.src[t.End-1])}, t) {
-				return false
+				return
 			}
 		case TokenClose:
 			n.close(t)
@@ -76,7 +76,7 @@ func (n *nesting) run() bool {
 				need = 2 // the metadata or the tag, then the form
 			}
 			if !n.push(frame{start: t.Start, end: t.End, kind: t.Kind, need: need}, t) {
-				return false
+				return
 			}
 		}
 	}

@@ -299,7 +299,7 @@ func (r *reader) checkMap(n *Node) {
 	}
 	if len(n.Children)%2 != 0 {
 		last := n.Children[len(n.Children)-1]
-		if e := r.errors.add(last.Start.Offset, "Map literal must contain an even number of forms: "+r.brief(last)+
+		if e := r.errors.addError(last.Start.Offset, "Map literal must contain an even number of forms: "+r.brief(last)+
 			" has no value in the map at "+placeWords(n.Start)); e != nil {
 			e.Related = n.Start
 		}
@@ -321,7 +321,7 @@ func (r *reader) checkKeys(n *Node, step int) {
 			seen[id] = key
 			continue
 		}
-		if e := r.errors.add(key.Start.Offset, "Duplicate key: "+r.brief(key)+", the first is at "+placeWords(before.Start)); e != nil {
+		if e := r.errors.addError(key.Start.Offset, "Duplicate key: "+r.brief(key)+", the first is at "+placeWords(before.Start)); e != nil {
 			e.Related = before.Start
 		}
 	}

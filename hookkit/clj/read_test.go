@@ -142,8 +142,8 @@ func TestAccessors(t *testing.T) {
 	for key, want := range map[string]float64{
 		"f": 1.5, "r": 0.25, "n": 16, "big": 123456789012345678901, "inf": math.Inf(-1), "m": 2.5, "huge": math.Inf(1),
 	} {
-		f, ok := m.Get(key).Float()
-		assert.Assert(t, ok && f == want, "%s: %v", key, f)
+		f, isFloat := m.Get(key).Float()
+		assert.Assert(t, isFloat && f == want, "%s: %v", key, f)
 	}
 	f, ok := mustRead(t, "##NaN", EDN)[0].Float()
 	assert.Assert(t, ok && math.IsNaN(f))

@@ -38,9 +38,6 @@ const (
 	TokenTag       // # before a tag symbol
 )
 
-// prefix says whether a token of this kind takes the form after it.
-func (k TokenKind) prefix() bool { return k >= TokenQuote }
-
 // Token is a piece of the text: src[Start:End].
 type Token struct {
 	Start, End int // bytes

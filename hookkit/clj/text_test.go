@@ -23,7 +23,7 @@ func TestQuoteString(t *testing.T) {
 func TestRune(t *testing.T) {
 	for text, want := range map[string]rune{
 		`\a`: 'a', `\(`: '(', `\\`: '\\', `\newline`: '\n', `\return`: '\r', `\space`: ' ', `\tab`: '\t', `\formfeed`: '\f', `\backspace`: '\b',
-		`\u00e9`: 'é', `\o101`: 'A', `\o`: 'o', `\u`: 'u', `\é`: 'é', `\ `: ' ', `\,`: ',',
+		`\u00e9`: 'é', `\o101`: 'A', `\o`: 'o', `\u`: 'u', `\é`: 'é', "\\\x20": ' ', `\,`: ',',
 	} {
 		got, ok := mustRead(t, text, EDN)[0].Rune()
 		assert.Assert(t, ok, text)

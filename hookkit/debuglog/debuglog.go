@@ -92,11 +92,11 @@ func write(p *cli.Program, id, text string) (path string, err error) {
 	}
 	path = filepath.Join(dir, fileName)
 	mode := os.O_APPEND
-	if info, err := os.Lstat(path); err == nil && info.Size() > maxFile {
+	if info, statErr := os.Lstat(path); statErr == nil && info.Size() > maxFile {
 		mode = os.O_TRUNC
 	}
 	// The folder is ours alone, so nobody else can have put something under this name.
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o600) //nolint:gosec // G304: the path is made here
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o600)
 	if err != nil {
 		return "", err
 	}

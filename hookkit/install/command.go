@@ -115,12 +115,11 @@ func (f *flags) check(args []string) error {
 }
 
 func (f *flags) setScope(text string) error {
-	switch scope := settings.Scope(text); scope {
-	case settings.Local, settings.Project:
-		f.Scope = scope
-		return nil
+	f.Scope = settings.Scope(text)
+	if f.Scope != settings.Local && f.Scope != settings.Project {
+		return errors.New("give local or project")
 	}
-	return errors.New("give local or project")
+	return nil
 }
 
 func newEnv(p *cli.Program) Env {

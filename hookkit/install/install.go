@@ -46,7 +46,7 @@ func Install(ctx context.Context, env Env, o Options) (Report, error) {
 		DryRun:   o.DryRun,
 		Spec:     settings.Spec{Own: Own, Events: Events(), Want: want},
 	})
-	r.addFile(scope, &out, err)
+	r.addFile(&out, err)
 	if err != nil {
 		return r, err
 	}
@@ -82,7 +82,7 @@ func Uninstall(ctx context.Context, env Env, o Options) (Report, error) {
 			DryRun:   o.DryRun,
 			Spec:     settings.Spec{Own: Own, Events: Events(), Everywhere: true},
 		})
-		r.addFile(scope, &out, err)
+		r.addFile(&out, err)
 		if err != nil {
 			return r, err
 		}

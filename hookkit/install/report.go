@@ -54,7 +54,7 @@ type Template struct {
 	Status Status `json:"status"`
 }
 
-func (r *Report) addFile(scope settings.Scope, out *settings.Outcome, err error) {
+func (r *Report) addFile(out *settings.Outcome, err error) {
 	f := File{Path: out.Path, Status: statusOf(out, err), Foreign: len(out.Foreign)}
 	if err == nil {
 		f.Added, f.Removed, f.Kept = describe(out.Added), describe(out.Removed), describe(out.Kept)

@@ -258,8 +258,7 @@ func decodeAll(r io.Reader) (values []any, err error) {
 
 // kind is an error without the quoted bytes, which depend on what was buffered.
 func kind(err error) string {
-	var protocol *ProtocolError
-	if errors.As(err, &protocol) {
+	if protocol, ok := errors.AsType[*ProtocolError](err); ok {
 		return protocol.Reason
 	}
 	return fmt.Sprint(err)

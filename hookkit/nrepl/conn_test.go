@@ -59,7 +59,7 @@ func TestOpTimeout(t *testing.T) {
 			p.expect("close")
 			p.gone()
 		})
-		_, err := s.conn.Describe(context.Background()) //nolint:usetesting // it is the context of a careless caller
+		_, err := s.conn.Describe(context.Background())
 		assert.Error(t, err, `pipe accepted the connection but did not answer "describe" within 30s; the server may be busy`)
 		assert.Assert(t, errors.Is(err, ErrTimeout))
 	})

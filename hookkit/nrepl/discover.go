@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -125,8 +126,7 @@ func readPortFile(path string) (int, error) {
 
 // plain takes the path out of a file error: the caller says it.
 func plain(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
 	}
 	return err
@@ -178,7 +178,7 @@ func Connect(ctx context.Context, l Lookup) (*Conn, error) {
 			c, err := t.connect(ctx, addr)
 			if err == nil {
 				c.target = t
-				c.passed = append(tried, refusals...)
+				c.passed = slices.Concat(tried, refusals)
 				return c, nil
 			}
 			if !passOver(ctx, err) {
@@ -253,8 +253,7 @@ func short(err error) string {
 	case errors.As(err, &dns):
 		return dns.Err
 	}
-	var syscallErr *os.SyscallError
-	if errors.As(err, &syscallErr) {
+	if syscallErr, ok := errors.AsType[*os.SyscallError](err); ok {
 		return syscallErr.Err.Error()
 	}
 	return err.Error()

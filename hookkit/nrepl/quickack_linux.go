@@ -30,7 +30,7 @@ func quickReader(nc net.Conn) io.Reader {
 func (r ackReader) Read(p []byte) (int, error) {
 	// Only speed is lost when this fails.
 	_ = r.raw.Control(func(fd uintptr) {
-		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1) //nolint:gosec // a descriptor fits an int
+		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1)
 	})
 	return r.Conn.Read(p)
 }

@@ -200,7 +200,8 @@ func (k *collector) value(v string, cut bool) {
 	if cut {
 		k.result.ValuesDropped++
 	}
-	values := append(k.result.Values, v)
+	values := k.result.Values
+	values = append(values, v)
 	k.size += len(v) + valueCost
 	for k.size > k.limits.Values && len(values) > 1 {
 		k.size -= len(values[0]) + valueCost

@@ -271,7 +271,7 @@ func TestEvalWithoutDeadline(t *testing.T) {
 			p.expect("close")
 			p.gone()
 		})
-		_, err := s.Eval(context.Background(), Request{Code: "x"}, nil) //nolint:usetesting // it is the context of a careless caller
+		_, err := s.Eval(context.Background(), Request{Code: "x"}, nil)
 		assert.Error(t, err, "the evaluation timed out after 10m0s; the server did not confirm the interrupt, the code may still be running")
 	})
 }

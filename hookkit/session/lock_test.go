@@ -148,9 +148,9 @@ func TestLockFileRemovedWhileWaiting(t *testing.T) {
 	got := make(chan func(), 2)
 	for range 2 {
 		go func() {
-			unlock, err := s.Lock(context.Background(), 10*time.Second)
-			if err != nil {
-				t.Error(err)
+			unlock, lockErr := s.Lock(context.Background(), 10*time.Second)
+			if lockErr != nil {
+				t.Error(lockErr)
 			}
 			got <- unlock
 		}()

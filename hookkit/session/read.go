@@ -9,10 +9,10 @@ import (
 )
 
 // ReadOwned reads a file from a folder that others can write to. Only a regular
-// file of at most max bytes that belongs to us or to root is read; everything
+// file of at most limit bytes that belongs to us or to root is read; everything
 // else is a *RefusedError. Symbolic links are not followed, and a FIFO does not
 // make it wait. A missing file is fs.ErrNotExist.
-func ReadOwned(path string, max int64) ([]byte, error) {
+func ReadOwned(path string, limit int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|safeOpen, 0)
 	if err != nil {
 		if isLinkError(err) {
@@ -31,18 +31,18 @@ func ReadOwned(path string, max int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := refuse(path, info, believed); err != nil {
+	if err = refuse(path, info, believed); err != nil {
 		return nil, err
 	}
-	tooLarge := &RefusedError{Path: path, Reason: ErrTooLarge, Detail: fmt.Sprintf("over %d bytes", max), Hint: "remove it"}
-	if info.Size() > max {
+	tooLarge := &RefusedError{Path: path, Reason: ErrTooLarge, Detail: fmt.Sprintf("over %d bytes", limit), Hint: "remove it"}
+	if info.Size() > limit {
 		return nil, tooLarge
 	}
-	data, err := io.ReadAll(io.LimitReader(f, max+1))
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > max {
+	if int64(len(data)) > limit {
 		return nil, tooLarge // it grew
 	}
 	return data, nil

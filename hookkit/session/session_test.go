@@ -25,10 +25,10 @@ func envOf(dir string) func(string) string {
 	}
 }
 
-func open(t testing.TB, dir, id string) *Session {
-	t.Helper()
+func open(tb testing.TB, dir, id string) *Session {
+	tb.Helper()
 	s, err := Open(envOf(dir), id)
-	assert.NilError(t, err)
+	assert.NilError(tb, err)
 	return s
 }
 
@@ -106,8 +106,8 @@ func TestWhereStateIs(t *testing.T) {
 	uid := strconv.Itoa(os.Geteuid())
 	assert.Equal(t, dir, filepath.Join(root, "brepl-"+uid, "abc123"))
 	for _, d := range []string{dir, filepath.Dir(dir)} {
-		info, err := os.Stat(d)
-		assert.NilError(t, err)
+		info, statErr := os.Stat(d)
+		assert.NilError(t, statErr)
 		assert.Equal(t, info.Mode(), os.ModeDir|0o700)
 	}
 
@@ -136,7 +136,7 @@ func TestPrivateFolderIsOursOrRefused(t *testing.T) {
 		}, ErrOwner, "PATH is not used: it belongs to another user (user id 12345, ours is 0); ask for its removal, or set BREPL_STATE_DIR to a folder of your own"},
 		{"open to the group", func(t *testing.T, path string) {
 			assert.NilError(t, os.Mkdir(path, 0o700))
-			assert.NilError(t, os.Chmod(path, 0o750)) //nolint:gosec // on purpose
+			assert.NilError(t, os.Chmod(path, 0o750))
 		}, ErrExposed, "PATH is not used: other users can access it (mode 0750); look at what is in it, then run: chmod 700 PATH"},
 	}
 	for _, tt := range tests {
@@ -220,7 +220,7 @@ func TestReadOwned(t *testing.T) {
 	// Fault 50: symlinks, FIFOs, other owners, too large: not believed, and no hang.
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	assert.NilError(t, os.WriteFile(at("ok"), []byte("12345678"), 0o644)) //nolint:gosec // on purpose
+	assert.NilError(t, os.WriteFile(at("ok"), []byte("12345678"), 0o644))
 	assert.NilError(t, os.WriteFile(at("large"), []byte("123456789"), 0o600))
 	assert.NilError(t, os.Symlink(at("ok"), at("link")))
 	assert.NilError(t, os.Symlink(at("nothing"), at("dangling")))

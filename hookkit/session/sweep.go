@@ -107,8 +107,8 @@ func (s *sweeper) removeFolder(path string) bool {
 		return false
 	}
 	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil || !info.ModTime().Before(s.before) {
+		info, infoErr := entry.Info()
+		if infoErr != nil || !info.ModTime().Before(s.before) {
 			return false
 		}
 	}

@@ -42,8 +42,8 @@ func (f *faulty) create(path string, mode fs.FileMode) (file, error) {
 	if err := f.fail("create"); err != nil {
 		return nil, err
 	}
-	real, err := f.osFiles.create(path, mode)
-	return &faultyFile{real, f}, err
+	made, err := f.osFiles.create(path, mode)
+	return &faultyFile{made, f}, err
 }
 
 func (f *faulty) rename(from, to string) error {
@@ -122,7 +122,7 @@ func TestWriteFailsAtEveryStep(t *testing.T) {
 	for at := 1; ; at++ {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "f")
-		assert.NilError(t, os.WriteFile(path, []byte("old"), 0o640)) //nolint:gosec // on purpose
+		assert.NilError(t, os.WriteFile(path, []byte("old"), 0o640))
 		sys := &faulty{at: at}
 		err := writeFile(sys, path, []byte("new content"), WriteOptions{Sync: true})
 		if sys.failed == "" {
@@ -214,7 +214,7 @@ func TestWriteRefuses(t *testing.T) {
 func TestWriteKeepsOwner(t *testing.T) {
 	needRoot(t)
 	path := filepath.Join(t.TempDir(), "f")
-	assert.NilError(t, os.WriteFile(path, []byte("old"), 0o640)) //nolint:gosec // on purpose
+	assert.NilError(t, os.WriteFile(path, []byte("old"), 0o640))
 	assert.NilError(t, os.Chown(path, 12345, 54321))
 	assert.ErrorIs(t, WriteFile(path, nil, WriteOptions{State: true}), ErrOwner)
 	assert.NilError(t, WriteFile(path, []byte("new"), WriteOptions{}))

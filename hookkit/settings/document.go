@@ -101,7 +101,7 @@ func parse(name string, data []byte, strict []string) (*document, error) {
 		return nil, d.errorf(root.StartOffset, "settings must be an object, found %s", kindName(root))
 	}
 	d.root = contain(root)
-	hooks, _, err := d.member(obj, "hooks")
+	hooks, err := d.member(obj, "hooks")
 	if err != nil || hooks == nil {
 		return d, err
 	}
@@ -162,14 +162,14 @@ func (d *document) readEntry(event string, v hujson.Value) (entry, error) {
 	if !ok {
 		return en, d.errorf(v.StartOffset, "an entry of %q must be an object, found %s", event, kindName(v))
 	}
-	matcher, _, err := d.member(obj, "matcher")
+	matcher, err := d.member(obj, "matcher")
 	if err != nil {
 		return en, err
 	}
 	if matcher != nil {
 		en.matcher = literalString(*matcher)
 	}
-	hooks, _, err := d.member(obj, "hooks")
+	hooks, err := d.member(obj, "hooks")
 	if err != nil || hooks == nil {
 		return en, err // the host drops an entry without handlers; it stays
 	}
@@ -185,7 +185,7 @@ func (d *document) readEntry(event string, v hujson.Value) (entry, error) {
 			return en, d.errorf(el.StartOffset, "a handler of %q must be an object, found %s", event, kindName(el))
 		}
 		for _, key := range []string{"type", "command", "args", "timeout"} {
-			if _, _, err := d.member(obj, key); err != nil {
+			if _, err := d.member(obj, key); err != nil {
 				return en, err
 			}
 		}
@@ -198,21 +198,20 @@ func (d *document) readEntry(event string, v hujson.Value) (entry, error) {
 	return en, nil
 }
 
-// member returns the value of a key and its index; nil when it is absent. A
+// member returns the value of a key; nil when it is absent. A
 // key given twice is an error: the host takes the last, other readers the first.
-func (d *document) member(obj *hujson.Object, key string) (value *hujson.Value, index int, err error) {
-	index = -1
+func (d *document) member(obj *hujson.Object, key string) (value *hujson.Value, err error) {
 	for i := range obj.Members {
 		name := obj.Members[i].Name
 		if literalString(name) != key {
 			continue
 		}
 		if value != nil {
-			return nil, -1, d.errorf(name.StartOffset, "%q is given twice; the host reads only the last one", key)
+			return nil, d.errorf(name.StartOffset, "%q is given twice; the host reads only the last one", key)
 		}
-		value, index = &obj.Members[i].Value, i
+		value = &obj.Members[i].Value
 	}
-	return value, index, nil
+	return value, nil
 }
 
 func literalString(v hujson.Value) string {

@@ -69,9 +69,9 @@ func (c *cursor) str() []byte {
 }
 
 // members calls f at each value of an object, with its name. f must consume
-// the value. It reports false, and consumes the value, when there is no object.
-func (c *cursor) members(f func(name string)) bool {
-	return c.list('{', '}', func() {
+// the value. When there is no object, it consumes the value.
+func (c *cursor) members(f func(name string)) {
+	c.list('{', '}', func() {
 		name := unquote(c.str())
 		if c.peek() != ':' {
 			c.fail()

@@ -82,8 +82,8 @@ func (d *document) remove(c container, drop []bool, interior string) []edit {
 }
 
 func lastKept(drop []bool) int {
-	for i := len(drop) - 1; i >= 0; i-- {
-		if !drop[i] {
+	for i, dropped := range slices.Backward(drop) {
+		if !dropped {
 			return i
 		}
 	}
@@ -161,7 +161,8 @@ func (d *document) add(st *style, c container, items []member, outer string) []e
 	at, _ := commentEnd(d.data[from:c.end])
 	at += from
 	flat := d.inline(c)
-	use, sep, indent := *st, "", ""
+	use, indent := *st, ""
+	var sep string
 	if flat {
 		use.flat = d.nearSpaces(st, c)
 		sep = strings.TrimPrefix(strings.TrimLeft(use.flat.comma, " \t"), ",")

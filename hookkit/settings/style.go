@@ -112,14 +112,15 @@ func (d *document) spaces(c container, base spaces) spaces {
 			}
 		}
 	}
-	if len(c.elems) > 1 {
+	switch {
+	case len(c.elems) > 1:
 		if s, ok := blank(d.data[first.end:c.elems[1].start], ","); ok {
 			base.comma = s
 		}
-	} else if !strings.HasSuffix(base.colon, " ") {
-		base.comma = ","
-	} else {
+	case strings.HasSuffix(base.colon, " "):
 		base.comma = ", "
+	default:
+		base.comma = ","
 	}
 	return base
 }

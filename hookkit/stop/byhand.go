@@ -137,7 +137,7 @@ func runByHand(ctx context.Context, p *cli.Program, config *Config, hooks []*Hoo
 	style := p.Color(p.Stdout)
 	r := &Runner{
 		Dir:       config.Dir,
-		Env:       append(p.Env[:len(p.Env):len(p.Env)], "BREPL_SESSION_ID="+hookkit.SessionManual),
+		Env:       append(slices.Clip(p.Env), "BREPL_SESSION_ID="+hookkit.SessionManual),
 		Evaluator: liveREPL{repl.lookup(p, config.Dir)},
 	}
 	live := p.IsTerminal != nil && p.IsTerminal(p.Stdout)
@@ -219,8 +219,7 @@ func check(p *cli.Program, asJSON bool) int {
 	config, err := Load(dir)
 	r := report{File: ConfigPath, OK: err == nil}
 	if err != nil {
-		var faulty *ConfigError
-		if errors.As(err, &faulty) {
+		if faulty, ok := errors.AsType[*ConfigError](err); ok {
 			for _, f := range faulty.Faults {
 				r.Errors = append(r.Errors, remark{f.Pos.Line, f.Pos.Column, f.Text})
 			}

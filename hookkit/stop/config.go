@@ -116,13 +116,13 @@ func readConfig(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the hooks: %w", err)
 	}
-	if err := checkTrust(path, info); err != nil {
+	if err = checkTrust(path, info); err != nil {
 		return nil, err
 	}
 	if info.Size() > maxConfigBytes {
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d that a configuration may have", path, info.Size(), maxConfigBytes)
 	}
-	data, err := os.ReadFile(path) //nolint:gosec // G304: reading the project's configuration is the purpose
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the hooks: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,17 +44,17 @@ func (k *hook) answer(ctx context.Context, o occasion) (hookkit.StopDecision, er
 	if !ok {
 		return allow, nil
 	}
-	config, err := Load(dir)
+	config, faulty := Load(dir)
 	subagent := o.base.AgentID != "" || o.event == hookkit.EventSubagentStop
-	if subagent && (err != nil || !config.Subagents) {
+	if subagent && (config == nil || !config.Subagents) {
 		return allow, nil
 	}
-	memory, err2 := k.open(o.base.SessionID, dir)
-	if err2 != nil {
-		return allow, err2
-	}
+	memory, err := k.open(o.base.SessionID, dir)
 	if err != nil {
-		return k.badConfig(ctx, memory, err), nil
+		return allow, err
+	}
+	if faulty != nil {
+		return k.badConfig(ctx, memory, faulty), nil
 	}
 	if len(config.Hooks) == 0 {
 		return allow, nil
@@ -133,23 +134,23 @@ func (k *hook) badConfig(ctx context.Context, s *store, err error) hookkit.StopD
 
 // run runs the hooks within the time that the host gives us.
 func (k *hook) run(ctx context.Context, o occasion, config *Config, s *store) hookkit.StopDecision {
-	limits := hostLimits(o.event, k.hostDir(config.Dir), k.program.Getenv("HOME"))
+	allowed := hostLimits(o.event, k.hostDir(config.Dir), k.program.Getenv("HOME"))
 	ctx, stop := cli.Interruptible(ctx) // the host's TERM must reach what we started
 	defer stop()
-	ctx, cancel := context.WithDeadline(ctx, k.began.Add(limits.own))
+	ctx, cancel := context.WithDeadline(ctx, k.began.Add(allowed.own))
 	defer cancel()
 	lookup := k.repl
 	lookup.Dir = config.Dir
-	env := append(k.program.Env[:len(k.program.Env):len(k.program.Env)], "BREPL_SESSION_ID="+o.base.SessionID)
+	env := append(slices.Clip(k.program.Env), "BREPL_SESSION_ID="+o.base.SessionID)
 	if path := k.eventFile(config, s, o.base.Bytes()); path != "" {
 		env = append(env, "BREPL_EVENT_FILE="+path)
 		defer func() { _ = os.Remove(path) }() // swept with the session if it stays
 	}
 	r := &stopRun{
 		config: config,
-		runner: &Runner{Dir: config.Dir, Env: env, Evaluator: liveREPL{lookup}, Grace: limits.grace()},
+		runner: &Runner{Dir: config.Dir, Env: env, Evaluator: liveREPL{lookup}, Grace: allowed.grace()},
 		store:  s,
-		limits: limits,
+		limits: allowed,
 	}
 	steps := r.run(ctx)
 	return r.verdict(ctx, steps)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/hookkit/brepl/hookkit"
@@ -130,9 +131,7 @@ func (r *stopRun) settle(ctx context.Context, steps []Step, remembered *memory, 
 				m.pass(s.Hook.Name)
 			}
 		}
-		for name, seen := range passed {
-			m.passed[name] = seen
-		}
+		maps.Copy(m.passed, passed)
 		if clean {
 			clear(m.counts)
 		}

@@ -18,8 +18,8 @@ const pauseName = "pause"
 
 // projectPause is the session under which a project's pause is kept.
 func projectPause(env func(string) string, dir string) (*session.Session, error) {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real // the agent and its user may have come by different paths
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved // the agent and its user may have come by different paths
 	}
 	return session.Open(env, session.ProjectID("project", dir))
 }

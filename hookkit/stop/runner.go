@@ -170,15 +170,15 @@ func exception(result nrepl.Result) string {
 // message: "Execution error (ArithmeticException) at user/eval1 (REPL:1). Divide by zero".
 func errorLine(printed string) string {
 	lines := strings.Split(printed, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		before, _, ok := strings.Cut(lines[i], " error")
+	for i, line := range slices.Backward(lines) {
+		before, _, ok := strings.Cut(line, " error")
 		if !ok || !slices.Contains([]string{"Execution", "Syntax", "Unexpected", "Error printing return value"}, before) {
 			continue
 		}
 		if i+1 < len(lines) {
-			return lines[i] + " " + lines[i+1]
+			return line + " " + lines[i+1]
 		}
-		return lines[i]
+		return line
 	}
 	return ""
 }

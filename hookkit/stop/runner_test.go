@@ -142,7 +142,8 @@ func TestRunREPL(t *testing.T) {
 		},
 		{
 			"an exception in an early form fails the hook even if later forms run",
-			nrepl.Result{Failed: true, Ex: "class X", Values: []string{"1", "{:fail 0 :error 0}"}}, nil, Failed, "class X",
+			nrepl.Result{Failed: true, Ex: "class X", Values: []string{"1", "{:fail 0 :error 0}"}},
+			nil, Failed, "class X",
 		},
 		{"no exception class", nrepl.Result{Failed: true, Status: status("namespace-not-found", "done")}, nil, Failed, "the evaluation ended with status done namespace-not-found"},
 		{"failing tests", nrepl.Result{Values: []string{"nil", "{:test 42 :fail 3 :error 1}"}}, nil, Failed, "3 failures, 1 error in 42 tests"},

@@ -50,7 +50,7 @@ func (s *store) read(path string, parse func([]byte) error) {
 		s.warn(fmt.Sprintf("the state of this session cannot be read and counts as empty: %v", err))
 		return
 	}
-	if err := parse(text); err != nil {
+	if err = parse(text); err != nil {
 		where, asideErr := session.SetAside(path)
 		if asideErr != nil {
 			where = "left in place: " + asideErr.Error()
@@ -67,7 +67,7 @@ func (s *store) countsPath() (string, error) {
 		return "", err
 	}
 	var refused *session.RefusedError
-	if _, err := session.ReadOwned(path, maxStateBytes); !errors.As(err, &refused) {
+	if _, err = session.ReadOwned(path, maxStateBytes); !errors.As(err, &refused) {
 		return path, nil
 	}
 	dir, err := s.session.Dir()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -24,8 +25,8 @@ func limitsFor(host time.Duration) limits {
 	return limits{host: host, own: max(host-5*time.Second, host*8/10)}
 }
 
-// grace is how long a command has between TERM and KILL at the deadline: a third of what is left after it.
-func (l limits) grace() time.Duration { return min(2*time.Second, (l.host-l.own)/3) }
+// grace is how long a command has between TERM and KILL: 2 s, but at most half of what is left after our own deadline.
+func (l limits) grace() time.Duration { return min(proc.DefaultGrace, (l.host-l.own)/2) }
 
 // cutOff says why a hook was ended by our own deadline.
 func (l limits) cutOff() string {

@@ -9,11 +9,11 @@ import (
 
 func TestLimits(t *testing.T) {
 	for _, row := range []struct{ host, own, grace time.Duration }{
-		{600 * time.Second, 595 * time.Second, 5 * time.Second / 3},
-		{60 * time.Second, 55 * time.Second, 5 * time.Second / 3},
-		{25 * time.Second, 20 * time.Second, 5 * time.Second / 3},
-		{10 * time.Second, 8 * time.Second, 2 * time.Second / 3},
-		{time.Second, 800 * time.Millisecond, 200 * time.Millisecond / 3},
+		{600 * time.Second, 595 * time.Second, 2 * time.Second},
+		{60 * time.Second, 55 * time.Second, 2 * time.Second},
+		{25 * time.Second, 20 * time.Second, 2 * time.Second},
+		{10 * time.Second, 8 * time.Second, time.Second},
+		{time.Second, 800 * time.Millisecond, 100 * time.Millisecond},
 	} {
 		l := limitsFor(row.host)
 		assert.Equal(t, l.own, row.own)

@@ -34,35 +34,52 @@ func Wanted(p *cli.Program, flag bool) bool {
 	return flag || v != "" && v != "0"
 }
 
-// Option observes one run of a hook. command is its name in the log; with keep false nothing is
-// written to a file, which is for the end of a session: its folder goes.
-func Option(p *cli.Program, command string, keep bool) hookkit.Option {
+// Log is the debug log of one run of a hook.
+type Log struct {
+	program *cli.Program
+	command string
+	keep    bool
+	notes   strings.Builder
+}
+
+// New returns the log of a run. command is its name in the log; without keep nothing is written to a file,
+// which is for the end of a session: its folder goes.
+func New(p *cli.Program, command string, keep bool) *Log {
+	return &Log{program: p, command: command, keep: keep}
+}
+
+// Note adds a line about what was decided on the way.
+func (l *Log) Note(format string, args ...any) { fmt.Fprintf(&l.notes, "  note    "+format+"\n", args...) }
+
+// Option makes the run of a hook write the log at its end.
+func (l *Log) Option() hookkit.Option {
 	return hookkit.Observe(func(o hookkit.Observation) {
 		id, event := "", []byte(nil)
 		if o.Event != nil {
 			id, event = o.Event.Base().SessionID, o.Event.Base().Bytes()
 		}
 		where := ""
-		if keep {
-			path, err := write(p, id, entry(command, event, o))
+		if l.keep {
+			path, err := write(l.program, id, l.entry(event, o))
 			if err != nil {
 				where = fmt.Sprintf(" (no debug file: %v)", err)
 			} else {
 				where = " " + path
 			}
 		}
-		_, _ = fmt.Fprintf(p.Stderr, "brepl debug: %s session=%q read=%d bytes in %v, handled in %v, exit %d%s\n",
-			command, id, len(event), round(o.Read), round(o.Handling), o.Output.Exit, where)
+		_, _ = fmt.Fprintf(l.program.Stderr, "brepl debug: %s session=%q read=%d bytes in %v, handled in %v, exit %d%s\n",
+			l.command, id, len(event), round(o.Read), round(o.Handling), o.Output.Exit, where)
 	})
 }
 
-func entry(command string, event []byte, o hookkit.Observation) string {
+func (l *Log) entry(event []byte, o hookkit.Observation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s brepl hook %s pid=%d\n", time.Now().Format(time.RFC3339Nano), command, os.Getpid())
+	fmt.Fprintf(&b, "%s brepl hook %s pid=%d\n", time.Now().Format(time.RFC3339Nano), l.command, os.Getpid())
 	fmt.Fprintf(&b, "  read    %d bytes in %v: %s\n", len(event), round(o.Read), shortened(event))
 	if o.Err != nil {
 		fmt.Fprintf(&b, "  error   %v\n", o.Err)
 	}
+	b.WriteString(l.notes.String())
 	fmt.Fprintf(&b, "  decided in %v\n  exit    %d\n  stdout  %s\n  stderr  %s\n",
 		round(o.Handling), o.Output.Exit, strings.TrimSpace(string(o.Output.Stdout)),
 		strings.ReplaceAll(strings.TrimSpace(string(o.Output.Stderr)), "\n", "\n          "))

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,6 +44,9 @@ type Command struct {
 	Timeout time.Duration
 	// Grace is the time from SIGTERM to SIGKILL. 0 is DefaultGrace.
 	Grace time.Duration
+	// CancelGrace is Grace for a context that was canceled, and did not reach its
+	// deadline: somebody ends us and will not wait long. 0 is Grace.
+	CancelGrace time.Duration
 }
 
 // Result is what became of a command.
@@ -229,7 +233,11 @@ func (p *process) wait(ctx context.Context, c Command) Result {
 	}
 	linger := time.Now().Add(lingerTime)
 	if r.TimedOut || r.Canceled {
-		p.stop(c.Grace)
+		grace := c.Grace
+		if r.Canceled && c.CancelGrace > 0 && errors.Is(ctx.Err(), context.Canceled) {
+			grace = c.CancelGrace
+		}
+		p.stop(grace)
 		linger = time.Now().Add(lingerTime)
 	} else {
 		r.Leftover = p.group.clear(linger, c.Grace)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/session"
 )
 
 // printPlan is `hook stop --dry-run`: what would run, where, with which timeout.
@@ -41,7 +42,7 @@ func printPlan(p *cli.Program, repl replFlags) int {
 			_, _ = fmt.Fprintf(p.Stdout, "      only when %s changed\n", strings.Join(h.WhenChanged, ", "))
 		}
 	}
-	k := hook{program: p}
+	k := stopHook{program: p}
 	l := hostLimits(hookkit.EventStop, k.hostDir(config.Dir), p.Getenv("HOME"))
 	_, _ = fmt.Fprintf(p.Stdout, "Timeouts sum up to %g s. The host gives %g s, of which %g s are used.%s\n",
 		config.Budget().Seconds(), l.host.Seconds(), l.own.Seconds(), overBudget(config, l))
@@ -137,8 +138,8 @@ func runByHand(ctx context.Context, p *cli.Program, config *Config, hooks []*Hoo
 	style := p.Color(p.Stdout)
 	r := &Runner{
 		Dir:       config.Dir,
-		Env:       append(slices.Clip(p.Env), "BREPL_SESSION_ID="+hookkit.SessionManual),
-		Evaluator: liveREPL{repl.lookup(p, config.Dir)},
+		Env:       hookEnv(p.Env, session.ProjectID(hookkit.SessionManual, config.Dir), ""),
+		Evaluator: liveREPL{lookup: repl.lookup(p, config.Dir)},
 	}
 	live := p.IsTerminal != nil && p.IsTerminal(p.Stdout)
 	if live {
@@ -179,16 +180,16 @@ func runByHand(ctx context.Context, p *cli.Program, config *Config, hooks []*Hoo
 	return 0
 }
 
-// report is the form of `hook check --json`.
-type report struct {
+// checkReport is the form of `hook check --json`.
+type checkReport struct {
 	File   string   `json:"file"`
 	OK     bool     `json:"ok"`
 	Hooks  []string `json:"hooks"`
-	Errors []remark `json:"errors"`
-	Doubts []remark `json:"doubts"`
+	Errors []place  `json:"errors"`
+	Doubts []place  `json:"doubts"`
 }
 
-type remark struct {
+type place struct {
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
@@ -201,45 +202,51 @@ func checkCommand() cli.Command {
 		Usage:   "[--json]",
 		Short:   "Check .brepl/hooks.edn: exit 0 if it can be used, else 1",
 		Options: func(flags *flag.FlagSet) { flags.BoolVar(&asJSON, "json", false, "print one JSON object") },
-		Run: func(_ context.Context, p *cli.Program, args []string) int {
+		Run: func(ctx context.Context, p *cli.Program, args []string) int {
 			if len(args) > 0 {
 				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
 			}
-			return check(p, asJSON)
+			return check(ctx, p, asJSON)
 		},
 	}
 }
 
-func check(p *cli.Program, asJSON bool) int {
-	dir, ok := Locate(p.Dir, p.Dir)
-	if !ok {
-		err := fmt.Errorf("there is no %s in %s; `brepl hook install` writes one with examples", ConfigPath, p.Dir)
-		return printCheck(p, asJSON, report{File: ConfigPath, Errors: []remark{{Message: err.Error()}}}, err.Error()+"\n")
+func check(ctx context.Context, p *cli.Program, asJSON bool) int {
+	dir, err := findHere(p)
+	if err != nil {
+		return printCheck(p, asJSON, checkReport{File: ConfigPath, Errors: []place{{Message: err.Error()}}}, err.Error()+"\n")
 	}
 	config, err := Load(dir)
-	r := report{File: ConfigPath, OK: err == nil}
+	r := checkReport{File: ConfigPath, OK: err == nil}
 	if err != nil {
 		if faulty, ok := errors.AsType[*ConfigError](err); ok {
 			for _, f := range faulty.Faults {
-				r.Errors = append(r.Errors, remark{f.Pos.Line, f.Pos.Column, f.Text})
+				r.Errors = append(r.Errors, place{f.Pos.Line, f.Pos.Column, f.Text})
 			}
 		} else {
-			r.Errors = []remark{{Message: err.Error()}}
+			r.Errors = []place{{Message: err.Error()}}
 		}
 		return printCheck(p, asJSON, r, err.Error()+"\n")
 	}
 	var text strings.Builder
 	for _, d := range config.Doubts {
-		r.Doubts = append(r.Doubts, remark{d.Pos.Line, d.Pos.Column, d.Text})
+		r.Doubts = append(r.Doubts, place{d.Pos.Line, d.Pos.Column, d.Text})
 		text.WriteString(d.render(ConfigPath, config.src) + "\n")
+	}
+	for _, h := range config.Hooks {
+		for _, pattern := range unmatched(ctx, dir, p.Env, h.WhenChanged) {
+			message := fmt.Sprintf("hook '%s': the :when-changed pattern %q matches no file (git-ignored files do not count)", h.Name, pattern)
+			r.Doubts = append(r.Doubts, place{Message: message})
+			text.WriteString(message + "\n")
+		}
 	}
 	for _, h := range config.Hooks {
 		r.Hooks = append(r.Hooks, h.Name)
 	}
-	k := hook{program: p}
+	k := stopHook{program: p}
 	if hint := overBudget(config, hostLimits(hookkit.EventStop, k.hostDir(dir), p.Getenv("HOME"))); hint != "" {
 		hint = fmt.Sprintf("The timeouts of the hooks sum up to %g s.%s", config.Budget().Seconds(), strings.ReplaceAll(hint, "\n", " "))
-		r.Doubts = append(r.Doubts, remark{Message: hint})
+		r.Doubts = append(r.Doubts, place{Message: hint})
 		text.WriteString(hint + "\n")
 	}
 	fmt.Fprintf(&text, "%s can be used: %s", ConfigPath, count(len(config.Hooks), "hook"))
@@ -249,9 +256,11 @@ func check(p *cli.Program, asJSON bool) int {
 	return printCheck(p, asJSON, r, text.String()+"\n")
 }
 
-func printCheck(p *cli.Program, asJSON bool, r report, text string) int {
+func printCheck(p *cli.Program, asJSON bool, r checkReport, text string) int {
 	switch {
 	case asJSON:
+		// An empty list is a list, not null.
+		r.Hooks, r.Errors, r.Doubts = append([]string{}, r.Hooks...), append([]place{}, r.Errors...), append([]place{}, r.Doubts...)
 		encoder := json.NewEncoder(p.Stdout)
 		encoder.SetIndent("", "  ")
 		_ = encoder.Encode(r) // the type always encodes; a closed stdout has no reader

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash"
 	"hash/fnv"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,70 +24,99 @@ const snapshotLimit = 200 * time.Millisecond
 var skippedFolders = [...]string{".git", "target", "node_modules", ".cpcache"}
 
 // snapshot is a fingerprint of the project's files: their paths, sizes and modification times.
-// In a git repository these are the tracked and the untracked, not ignored files.
-// With patterns, only the files below dir that match one count. The empty string means that
-// the look took too long or failed, and is never equal to anything.
+// In a git repository these are the tracked and the untracked, not ignored files, and all files of repositories inside it.
+// With patterns, only the files below dir that match one count. The empty string is never equal to anything: the look
+// took too long or failed, or no file matched.
 func snapshot(ctx context.Context, dir string, env, patterns []string) string {
-	ctx, cancel := context.WithTimeout(ctx, snapshotLimit)
-	defer cancel()
 	sum := fnv.New64a()
-	add := func(path string, info fs.FileInfo) {
-		if matchesAny(patterns, path) {
-			addFile(sum, path, info)
+	found := false
+	err := eachFile(ctx, dir, env, func(name string, info fs.FileInfo) {
+		if len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) }) {
+			return
 		}
-	}
-	err := gitFiles(ctx, dir, env, add)
-	if err != nil && ctx.Err() == nil {
-		err = walkFiles(ctx, dir, add)
-	}
-	if err != nil || ctx.Err() != nil {
+		found = true
+		_, _ = fmt.Fprintf(sum, "%q %d %d %d\n", name, info.Size(), info.ModTime().UnixNano(), info.Mode()) // a hash takes everything
+	})
+	if err != nil || !found && len(patterns) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
-func matchesAny(patterns []string, path string) bool {
-	if len(patterns) == 0 {
-		return true
+// unmatched returns the patterns that match no file, none of them when the look took too long.
+func unmatched(ctx context.Context, dir string, env, patterns []string) []string {
+	left := slices.Clone(patterns)
+	if len(left) == 0 {
+		return nil
 	}
-	for _, p := range patterns {
+	err := eachFile(ctx, dir, env, func(name string, _ fs.FileInfo) {
+		left = slices.DeleteFunc(left, func(p string) bool { return matches(p, name) })
+	})
+	if err != nil {
+		return nil
+	}
+	return left
+}
+
+// matches reports whether a pattern means a file: by itself, or as a folder that holds it.
+func matches(pattern, name string) bool {
+	pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
+	for _, p := range []string{pattern, pattern + "/**"} {
 		// The patterns were checked when the configuration was read.
-		if ok, err := doublestar.Match(p, path); err == nil && ok {
+		if ok, err := doublestar.Match(p, name); err == nil && ok {
 			return true
 		}
 	}
 	return false
 }
 
-func addFile(sum hash.Hash64, path string, info fs.FileInfo) {
-	_, _ = fmt.Fprintf(sum, "%q %d %d %d\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode())
+// eachFile calls f for each file of the project that counts, within snapshotLimit. Names use slashes and are relative to dir.
+func eachFile(ctx context.Context, dir string, env []string, f func(name string, info fs.FileInfo)) error {
+	ctx, cancel := context.WithTimeout(ctx, snapshotLimit)
+	defer cancel()
+	err := gitFiles(ctx, dir, env, f)
+	if err != nil && ctx.Err() == nil {
+		err = walkFiles(ctx, dir, "", f)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
-// gitFiles calls add for each file below dir that git tracks or would track.
-// Paths use slashes and are relative to dir. A tracked file that is gone is left out.
-func gitFiles(ctx context.Context, dir string, env []string, add func(string, fs.FileInfo)) error {
+// gitFiles asks git for the files below dir that it tracks or would track. A tracked file that is gone is left out.
+func gitFiles(ctx context.Context, dir string, env []string, f func(string, fs.FileInfo)) error {
 	cmd := exec.CommandContext(ctx, "git", "--no-optional-locks", "ls-files", "-z",
 		"--cached", "--others", "--exclude-standard", "--deduplicate")
 	cmd.Dir = dir
 	cmd.Env = append(slices.Clone(env), "LC_ALL=C")
-	cmd.WaitDelay = snapshotLimit
+	cmd.WaitDelay = time.Millisecond // a child of git that hangs must not hold us
 	list, err := cmd.Output()
 	if err != nil {
 		return err
 	}
-	for name := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
+	for entry := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if info, err := os.Lstat(filepath.Join(dir, string(name))); err == nil && !info.IsDir() {
-			add(string(name), info)
+		name := strings.TrimSuffix(string(entry), "/")
+		info, err := os.Lstat(filepath.Join(dir, name))
+		switch {
+		case err != nil:
+		case info.IsDir(): // another repository: a submodule, or one that is simply there
+			if err := walkFiles(ctx, filepath.Join(dir, name), name, f); err != nil {
+				return err
+			}
+		default:
+			f(name, info)
 		}
 	}
 	return nil
 }
 
-func walkFiles(ctx context.Context, dir string, add func(string, fs.FileInfo)) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+// walkFiles goes through a folder without git's help. prefix stands before the names.
+func walkFiles(ctx context.Context, dir, prefix string, f func(string, fs.FileInfo)) error {
+	return filepath.WalkDir(dir, func(at string, entry fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -97,7 +126,7 @@ func walkFiles(ctx context.Context, dir string, add func(string, fs.FileInfo)) e
 			}
 			return nil
 		case entry.IsDir():
-			if path != dir && isSkipped(entry.Name()) {
+			if at != dir && slices.Contains(skippedFolders[:], entry.Name()) {
 				return fs.SkipDir
 			}
 			return nil
@@ -106,17 +135,13 @@ func walkFiles(ctx context.Context, dir string, add func(string, fs.FileInfo)) e
 		if err != nil {
 			return nil //nolint:nilerr // the file went away while we looked
 		}
-		rel, err := filepath.Rel(dir, path)
+		rel, err := filepath.Rel(dir, at)
 		if err != nil {
 			return err
 		}
-		add(filepath.ToSlash(rel), info)
+		f(path.Join(prefix, filepath.ToSlash(rel)), info)
 		return nil
 	})
-}
-
-func isSkipped(name string) bool {
-	return slices.Contains(skippedFolders[:], name)
 }
 
 // checkPattern reports what is wrong with a :when-changed pattern, "" when nothing is.
@@ -124,7 +149,7 @@ func checkPattern(pattern string) string {
 	switch {
 	case pattern == "":
 		return "an empty pattern"
-	case strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "../"):
+	case strings.HasPrefix(pattern, "/") || slices.Contains(strings.Split(pattern, "/"), ".."):
 		return "a pattern outside the project"
 	case !doublestar.ValidatePattern(pattern):
 		return "a malformed pattern"

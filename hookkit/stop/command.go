@@ -13,6 +13,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
@@ -35,7 +37,14 @@ type replFlags struct {
 }
 
 func (f *replFlags) declare(flags *flag.FlagSet) {
-	flags.IntVar(&f.port, "port", 0, "`PORT` of the nREPL server; no other place is tried then")
+	flags.Func("port", "`PORT` of the nREPL server; no other place is tried then", func(text string) error {
+		port, err := strconv.Atoi(text)
+		if err != nil || port < 1 || port > 65535 {
+			return errors.New("a port is a number from 1 to 65535")
+		}
+		f.port = port
+		return nil
+	})
 	flags.StringVar(&f.host, "nrepl-host", "", "`HOST` of the nREPL server (default: BREPL_HOST, else localhost)")
 }
 
@@ -70,15 +79,20 @@ Exit 0: the agent can stop. Exit 1: it can stop, something is reported. Exit 2: 
 			if agentHost, err := hookkit.ParseHost(host); err == nil {
 				options = append(options, hookkit.ForHost(agentHost))
 			} else if host != "" {
+				if near := nearHost(host); near != "" {
+					return p.UsageError(fmt.Errorf("unknown host %q; did you mean %q? (--nrepl-host names an nREPL server's host)", host, near))
+				}
 				repl.host = host
 			}
 			if dryRun {
 				return printPlan(p, repl)
 			}
+			k := &stopHook{program: p, repl: repl.lookup(p, ""), began: time.Now(), note: func(string, ...any) {}}
 			if debuglog.Wanted(p, debug) {
-				options = append(options, debuglog.Option(p, "stop", true))
+				log := debuglog.New(p, "stop", true)
+				options = append(options, log.Option())
+				k.note = log.Note
 			}
-			k := &hook{program: p, repl: repl.lookup(p, ""), began: time.Now()}
 			return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{Stop: k.stop, SubagentStop: k.subagentStop}, options...)
 		},
 	}
@@ -104,7 +118,7 @@ func sessionEndCommand() cli.Command {
 			options := []hookkit.Option{hookkit.Expect(hookkit.EventSessionEnd), hookkit.FailOpen()}
 			if debuglog.Wanted(p, debug) {
 				// The session's folder is about to go, so there is no file.
-				options = append(options, debuglog.Option(p, "session-end", false))
+				options = append(options, debuglog.New(p, "session-end", false).Option())
 			}
 			return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{
 				SessionEnd: func(_ context.Context, e *hookkit.SessionEnd) error { return end(p, e.SessionID, time.Now()) },
@@ -113,11 +127,36 @@ func sessionEndCommand() cli.Command {
 	}
 }
 
+// nearHost is the agent's host that a name was probably meant to be, "" for none.
+func nearHost(name string) string {
+	for h := hookkit.Claude; ; h++ {
+		known, err := hookkit.ParseHost(h.String())
+		if err != nil {
+			return ""
+		}
+		if distance(name, known.String()) <= 2 {
+			return known.String()
+		}
+	}
+}
+
+// findHere finds the project by the rule that a stop follows. The error says where there is a configuration if not here.
+func findHere(p *cli.Program) (dir string, err error) {
+	dir, ok := Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
+	if ok {
+		return dir, nil
+	}
+	if root, ok := settings.GitRoot(p.Dir); ok && exists(filepath.Join(root, ConfigPath)) {
+		return "", fmt.Errorf("there is no %s in %s, but there is one in %s: run this there", ConfigPath, p.Dir, root)
+	}
+	return "", fmt.Errorf("there is no %s in %s; `brepl hook install` writes one with examples", ConfigPath, p.Dir)
+}
+
 // loadHere reads the configuration for a person's command and reports what is wrong with it.
 func loadHere(p *cli.Program) (*Config, bool) {
-	dir, ok := Locate(p.Dir, p.Dir)
-	if !ok {
-		_, _ = fmt.Fprintf(p.Stderr, "There is no %s in %s. `brepl hook install` writes one with examples.\n", ConfigPath, p.Dir)
+	dir, err := findHere(p)
+	if err != nil {
+		_, _ = fmt.Fprintln(p.Stderr, err)
 		return nil, false
 	}
 	config, err := Load(dir)
@@ -154,11 +193,14 @@ func pauseCommand() cli.Command {
 				_, _ = fmt.Fprintf(p.Stderr, "brepl: cannot pause: %v\n", err)
 				return 1
 			}
-			end := "until it ends or `brepl hook resume`"
-			if !until.IsZero() {
-				end = "until " + until.Format("15:04") + " or `brepl hook resume`"
+			end := "a session in it ends"
+			switch {
+			case !until.IsZero():
+				end = clock(until, time.Now())
+			case whose == thisSession:
+				end = "it ends"
 			}
-			_, _ = fmt.Fprintf(p.Stdout, "Stop hooks of %s are paused %s.\n", whose, end)
+			_, _ = fmt.Fprintf(p.Stdout, "Stop hooks of %s are paused until %s, or until `brepl hook resume`.\n", whose, end)
 			return 0
 		},
 	}
@@ -187,12 +229,14 @@ func resumeCommand() cli.Command {
 	}
 }
 
+const thisSession = "this session"
+
 // pauseSession is whose stops a pause is for: the agent's session when the command runs inside one,
 // else the project, whatever session comes.
 func pauseSession(p *cli.Program) (s *session.Session, whose string, err error) {
 	if id := p.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		s, err = session.Open(p.Getenv, id)
-		return s, "this session", err
+		return s, thisSession, err
 	}
 	dir := projectDir(p)
 	s, err = projectPause(p.Getenv, dir)

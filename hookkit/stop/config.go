@@ -31,7 +31,7 @@ type Config struct {
 	SkipWhileBackground bool    // :skip-while-background? — postpone while background tasks run
 	InformUser          bool    // :inform :user — never spend an agent's turn on a report
 
-	Doubts []Doubt // what is probably a mistake but no error; `hook check` shows it
+	Doubts []Remark // what is probably a mistake but no error; `hook check` shows it
 
 	src []byte
 }
@@ -96,7 +96,7 @@ func Locate(dir, hostDir string) (project string, ok bool) {
 
 // exists is also true for what cannot be looked at: that must become an error, not a missing gate.
 func exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Lstat(path) // a link to nowhere is there, and an error when it is read
 	return err == nil || !errors.Is(err, fs.ErrNotExist) && !isNotDirectory(err)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/hookkit/brepl/hookkit/clj"
 )
 
-// Doubt is a remark about a place in hooks.edn.
-type Doubt struct {
+// Remark is a remark about a place in hooks.edn.
+type Remark struct {
 	Pos  clj.Pos
 	Text string
 }
@@ -17,14 +17,14 @@ type Doubt struct {
 // ConfigError is everything that is wrong with a configuration file, in the order of the file.
 type ConfigError struct {
 	File   string // relative to the project
-	Faults []Doubt
+	Faults []Remark
 	src    []byte
 }
 
 // Error names each fault as file:line:column and shows its line.
 func (e *ConfigError) Error() string {
 	faults := slices.Clone(e.Faults)
-	slices.SortStableFunc(faults, func(a, b Doubt) int { return a.Pos.Offset - b.Pos.Offset })
+	slices.SortStableFunc(faults, func(a, b Remark) int { return a.Pos.Offset - b.Pos.Offset })
 	var b strings.Builder
 	for i, f := range faults {
 		if i > 0 {
@@ -36,7 +36,7 @@ func (e *ConfigError) Error() string {
 }
 
 // render shows a remark as file:line:column, text and the source line.
-func (d Doubt) render(file string, src []byte) string {
+func (d Remark) render(file string, src []byte) string {
 	text := fmt.Sprintf("%s:%d:%d: %s", file, d.Pos.Line, d.Pos.Column, d.Text)
 	if excerpt := clj.Excerpt(src, d.Pos); excerpt != "" {
 		text += "\n" + strings.TrimRight(excerpt, "\n")
@@ -76,7 +76,7 @@ func shorten(s string, limit int) string {
 
 // suggestion is " (did you mean `:x`?)" for the known key that name abbreviates or is nearest to, or "".
 func suggestion(name string, known []string) string {
-	best, bestDistance := "", 3
+	best, bestDistance := "", max(2, len(name)/3)+1
 	for _, k := range known {
 		if len(name) >= 3 && abbreviates(name, k) {
 			return didYouMean(k)

@@ -15,11 +15,12 @@ import (
 	"github.com/hookkit/brepl/hookkit/session"
 )
 
-// hook is `brepl hook stop`: the handler of the Stop event.
-type hook struct {
+// stopHook is `brepl hook stop`: the handler of the Stop event.
+type stopHook struct {
 	program *cli.Program
 	repl    nrepl.Lookup // as the flags say; the directory follows the project
 	began   time.Time
+	note    func(format string, args ...any) // for the debug log
 	warned  map[string]bool
 }
 
@@ -30,15 +31,15 @@ type occasion struct {
 	background []hookkit.BackgroundTask
 }
 
-func (k *hook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecision, error) {
+func (k *stopHook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecision, error) {
 	return k.answer(ctx, occasion{e.Name(), &e.Common, e.BackgroundTasks})
 }
 
-func (k *hook) subagentStop(ctx context.Context, e *hookkit.SubagentStop) (hookkit.StopDecision, error) {
+func (k *stopHook) subagentStop(ctx context.Context, e *hookkit.SubagentStop) (hookkit.StopDecision, error) {
 	return k.answer(ctx, occasion{e.Name(), &e.Common, e.BackgroundTasks})
 }
 
-func (k *hook) answer(ctx context.Context, o occasion) (hookkit.StopDecision, error) {
+func (k *stopHook) answer(ctx context.Context, o occasion) (hookkit.StopDecision, error) {
 	allow := hookkit.AllowStop()
 	dir, ok := Locate(k.program.Dir, k.program.Getenv("CLAUDE_PROJECT_DIR"))
 	if !ok {
@@ -49,23 +50,23 @@ func (k *hook) answer(ctx context.Context, o occasion) (hookkit.StopDecision, er
 	if subagent && (config == nil || !config.Subagents) {
 		return allow, nil
 	}
-	memory, err := k.open(o.base.SessionID, dir)
+	if faulty == nil && len(config.Hooks) == 0 {
+		return allow, nil
+	}
+	state, err := k.open(o.base, dir)
 	if err != nil {
 		return allow, err
 	}
+	if until, paused := k.paused(state, dir); paused {
+		return allow.TellUser(pauseLine(until, k.began)), nil
+	}
 	if faulty != nil {
-		return k.badConfig(ctx, memory, faulty), nil
-	}
-	if len(config.Hooks) == 0 {
-		return allow, nil
-	}
-	if until, paused := k.paused(memory, dir); paused {
-		return allow.TellUser(pauseLine(until)), nil
+		return k.badConfig(ctx, state, faulty), nil
 	}
 	if n := running(o.background); n > 0 && config.SkipWhileBackground {
 		return allow.TellUser(fmt.Sprintf("brepl: %s running, so the stop hooks wait for the stop after that", count(n, "background task"))), nil
 	}
-	return k.run(ctx, o, config, memory), nil
+	return k.run(ctx, o, config, state), nil
 }
 
 // running counts the background tasks that will make the agent stop once more.
@@ -81,29 +82,38 @@ func running(tasks []hookkit.BackgroundTask) int {
 
 // open finds the state of the session. Somebody at a terminal has none; an event without
 // a session id shares one state with others like it in the same project.
-func (k *hook) open(id, dir string) (*store, error) {
+func (k *stopHook) open(event *hookkit.Common, dir string) (*store, error) {
 	k.warned = map[string]bool{}
-	s := &store{env: k.program.Getenv, now: k.began, warn: k.warn}
-	switch id {
-	case hookkit.SessionManual:
+	s := &store{env: k.program.Getenv, now: k.began, warn: k.warn, id: sessionID(event, dir)}
+	if event.Bytes() == nil && event.SessionID == hookkit.SessionManual {
 		return s, nil
-	case "", hookkit.SessionUnknown:
-		id = session.ProjectID(hookkit.SessionUnknown, dir)
 	}
-	opened, err := session.Open(k.program.Getenv, id)
+	opened, err := session.Open(k.program.Getenv, s.id)
 	s.session = opened
 	return s, err
 }
 
+// sessionID is the event's, or one that stands for the project where there is none.
+func sessionID(event *hookkit.Common, dir string) string {
+	switch id := event.SessionID; {
+	case event.Bytes() == nil && id == hookkit.SessionManual:
+		return session.ProjectID(hookkit.SessionManual, dir)
+	case id == "" || id == hookkit.SessionUnknown:
+		return session.ProjectID(hookkit.SessionUnknown, dir)
+	default:
+		return id
+	}
+}
+
 // warn writes a line to stderr, once.
-func (k *hook) warn(line string) {
+func (k *stopHook) warn(line string) {
 	if !k.warned[line] {
 		k.warned[line] = true
 		_, _ = fmt.Fprintln(k.program.Stderr, "brepl: "+line)
 	}
 }
 
-func (k *hook) paused(s *store, dir string) (until time.Time, paused bool) {
+func (k *stopHook) paused(s *store, dir string) (until time.Time, paused bool) {
 	if s.session != nil {
 		if until, paused = pauseOf(s.session, s.now); paused {
 			return until, true
@@ -117,9 +127,9 @@ func (k *hook) paused(s *store, dir string) (until time.Time, paused bool) {
 }
 
 // badConfig reports a configuration that cannot be used: exit 1, told to the agent once.
-func (k *hook) badConfig(ctx context.Context, s *store, err error) hookkit.StopDecision {
+func (k *stopHook) badConfig(ctx context.Context, s *store, err error) hookkit.StopDecision {
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	text := cutAtEnd(fmt.Sprintf("The stop hooks cannot be run: %v\nNo hook was run. `brepl hook check` shows this again once it is mended.", err), AgentLimit)
+	text := cutAtEnd(fmt.Sprintf("The stop hooks cannot be run: %v\nNo hook was run. Mend the file; `brepl hook check` shows what is left.", err), AgentLimit)
 	decision := hookkit.ReportStop(text).TellUser("brepl: the stop hooks cannot be run: " + first)
 	told := true
 	updateErr := s.update(ctx, func(m *memory) {
@@ -133,30 +143,47 @@ func (k *hook) badConfig(ctx context.Context, s *store, err error) hookkit.StopD
 }
 
 // run runs the hooks within the time that the host gives us.
-func (k *hook) run(ctx context.Context, o occasion, config *Config, s *store) hookkit.StopDecision {
+func (k *stopHook) run(ctx context.Context, o occasion, config *Config, s *store) hookkit.StopDecision {
 	allowed := hostLimits(o.event, k.hostDir(config.Dir), k.program.Getenv("HOME"))
 	ctx, stop := cli.Interruptible(ctx) // the host's TERM must reach what we started
 	defer stop()
 	ctx, cancel := context.WithDeadline(ctx, k.began.Add(allowed.own))
 	defer cancel()
+	s.end = k.began.Add(allowed.host)
 	lookup := k.repl
 	lookup.Dir = config.Dir
-	env := append(slices.Clip(k.program.Env), "BREPL_SESSION_ID="+o.base.SessionID)
-	if path := k.eventFile(config, s, o.base.Bytes()); path != "" {
-		env = append(env, "BREPL_EVENT_FILE="+path)
-		defer func() { _ = os.Remove(path) }() // swept with the session if it stays
+	eventFile := k.eventFile(config, s, o.base.Bytes())
+	if eventFile != "" {
+		defer func() { _ = os.Remove(eventFile) }() // swept with the session if it stays
 	}
 	r := &stopRun{
 		config: config,
-		runner: &Runner{Dir: config.Dir, Env: env, Evaluator: liveREPL{lookup}, Grace: allowed.grace()},
+		runner: &Runner{
+			Dir: config.Dir, Env: hookEnv(k.program.Env, s.id, eventFile),
+			Evaluator: liveREPL{lookup, k.warn}, Grace: allowed.grace(),
+		},
 		store:  s,
 		limits: allowed,
+		agent:  o.base.AgentID,
+		note:   k.note,
 	}
 	steps := r.run(ctx)
 	return r.verdict(ctx, steps)
 }
 
-func (k *hook) hostDir(project string) string {
+// hookEnv is the host's environment with what brepl tells a command. What an outer brepl said to us is not passed on.
+func hookEnv(env []string, id, eventFile string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		return strings.HasPrefix(entry, "BREPL_SESSION_ID=") || strings.HasPrefix(entry, "BREPL_EVENT_FILE=")
+	})
+	env = append(env, "BREPL_SESSION_ID="+strings.ReplaceAll(id, "\x00", ""))
+	if eventFile != "" {
+		env = append(env, "BREPL_EVENT_FILE="+eventFile)
+	}
+	return env
+}
+
+func (k *stopHook) hostDir(project string) string {
 	if dir := k.program.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
 		return dir
 	}
@@ -165,7 +192,7 @@ func (k *hook) hostDir(project string) string {
 
 // eventFile writes the event where commands can read it. Its name is this process's own:
 // several stops of one session may run at the same moment.
-func (k *hook) eventFile(config *Config, s *store, event []byte) string {
+func (k *stopHook) eventFile(config *Config, s *store, event []byte) string {
 	if len(event) == 0 {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/session"
@@ -21,6 +22,8 @@ type stopRun struct {
 	runner *Runner
 	store  *store
 	limits limits
+	agent  string                           // the sub-agent's id; "" for the main agent
+	note   func(format string, args ...any) // for the debug log
 }
 
 // run executes the hooks in order, until one of them ends the run, and counts their failures.
@@ -30,7 +33,9 @@ func (r *stopRun) run(ctx context.Context) []Step {
 	var steps []Step
 	passed := map[string]string{} // fingerprints of :when-changed hooks that passed
 	for _, h := range r.config.Hooks {
+		began := time.Now()
 		step := r.step(ctx, h, remembered, passed)
+		r.note("hook %q: %s, so %s; attempt %d, %v; %s", h.Name, step.Kind, step.Action, step.Attempt, time.Since(began).Round(100*time.Microsecond), step.Why)
 		steps = append(steps, step)
 		if step.Action.Ends() {
 			break
@@ -45,7 +50,7 @@ func (r *stopRun) step(ctx context.Context, h *Hook, remembered *memory, passed 
 	if err := ctx.Err(); err != nil {
 		why := r.limits.noTime()
 		if errors.Is(err, context.Canceled) {
-			why = "interrupted"
+			why = interrupted
 		}
 		return decide(Outcome{Hook: h, Kind: NotRun, Why: why}, 0)
 	}
@@ -66,12 +71,12 @@ func (r *stopRun) step(ctx context.Context, h *Hook, remembered *memory, passed 
 	switch {
 	case o.Kind == Passed || ctx.Err() == nil:
 	case errors.Is(ctx.Err(), context.Canceled): // somebody ended us: that says nothing about the hook
-		o.Kind, o.Why = NotRun, "interrupted"
+		o.Kind, o.Why = NotRun, interrupted
 	default:
 		o.Kind, o.Why = Failed, r.limits.cutOff()
 	}
 	if len(o.log) > 0 {
-		o.Log = r.store.keep(session.SafeName(h.Name)+".log", o.log)
+		o.Log = r.store.keep("hook-"+session.SafeName(h.Name)+".log", o.log)
 	}
 	if o.Kind == Passed && seen != "" {
 		passed[h.Name] = seen
@@ -81,6 +86,21 @@ func (r *stopRun) step(ctx context.Context, h *Hook, remembered *memory, passed 
 	}
 	return decide(o, 0)
 }
+
+// toldKey is under what it is noted that the agent was told of a hook: each sub-agent reads for itself.
+func (r *stopRun) toldKey(name string) string {
+	if r.agent == "" {
+		return name
+	}
+	return r.agent + "/" + name
+}
+
+// wasInterrupted reports whether somebody ended this stop. Then nobody reads the answer.
+func wasInterrupted(steps []Step) bool {
+	return len(steps) > 0 && steps[len(steps)-1].Why == interrupted
+}
+
+const interrupted = "it was interrupted"
 
 // definition tells two versions of a hook apart: a changed one must run again.
 func definition(h *Hook) string {
@@ -104,6 +124,7 @@ func (r *stopRun) countFailure(ctx context.Context, o Outcome, before string) St
 	if err == nil {
 		return step
 	}
+	r.note("the failure of %q cannot be counted: %v", o.Hook.Name, err)
 	step = decide(o, 0)
 	if o.Hook.MaxRetries > 0 {
 		// A block that cannot be counted would have no end.
@@ -118,7 +139,7 @@ func (r *stopRun) settle(ctx context.Context, steps []Step, remembered *memory, 
 	clean := allPassed(steps)
 	dirty := len(passed) > 0 || clean && r.store.counted()
 	for _, s := range steps {
-		if s.Kind == Passed && remembered.knows(s.Hook.Name) {
+		if s.Kind == Passed && (remembered.knows(s.Hook.Name) || remembered.told[r.toldKey(s.Hook.Name)]) {
 			dirty = true
 		}
 	}
@@ -129,6 +150,7 @@ func (r *stopRun) settle(ctx context.Context, steps []Step, remembered *memory, 
 		for _, s := range steps {
 			if s.Kind == Passed {
 				m.pass(s.Hook.Name)
+				delete(m.told, r.toldKey(s.Hook.Name))
 			}
 		}
 		maps.Copy(m.passed, passed)
@@ -157,25 +179,31 @@ func (r *stopRun) verdict(ctx context.Context, steps []Step) hookkit.StopDecisio
 	if r.config.InformUser {
 		return decision
 	}
-	if news := r.tellOnce(ctx, steps); len(news) > 0 {
-		return decision.TellAgent(agentText(news, reportHint))
+	news := r.tellOnce(ctx, steps)
+	if len(news) == 0 {
+		return decision
 	}
-	return decision
+	closing := reportHint
+	if news[len(news)-1].Action == Pause {
+		closing = "" // it was just asked to pause
+	}
+	return decision.TellAgent(agentText(news, closing))
 }
 
-// tellOnce returns the reported steps that the agent has not read of since they last passed, and notes that it has now.
-// Each telling costs the agent a turn, so what cannot be noted is not told.
+// tellOnce returns the failures among the steps that the agent has not read of since those hooks last passed, and notes
+// that it has now. Each telling costs the agent a turn, so what cannot be noted is not told. A hook that was not run
+// says nothing about itself: it must not use up the telling of its next failure.
 func (r *stopRun) tellOnce(ctx context.Context, steps []Step) []Step {
 	reported := slices.Clone(steps)
-	reported = slices.DeleteFunc(reported, func(s Step) bool { return s.Action != Report && s.Action != Pause })
-	if len(reported) == 0 {
+	reported = slices.DeleteFunc(reported, func(s Step) bool { return s.Action != Report && s.Action != Pause || s.Kind == NotRun })
+	if len(reported) == 0 || wasInterrupted(steps) {
 		return nil
 	}
 	var news []Step
 	err := r.store.update(ctx, func(m *memory) {
 		for _, s := range reported {
-			if !m.told[s.Hook.Name] {
-				m.told[s.Hook.Name] = true
+			if key := r.toldKey(s.Hook.Name); !m.told[key] {
+				m.told[key] = true
 				news = append(news, s)
 			}
 		}

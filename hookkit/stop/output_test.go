@@ -107,6 +107,7 @@ func TestReadTestCounts(t *testing.T) {
 		{"all passed", "{:test 42, :pass 100, :fail 0, :error 0, :type :summary}", "", true, false},
 		{"kaocha", "{:kaocha.result/count 2, :kaocha.result/fail 1, :kaocha.result/error 0}", "1 failure in 2 tests", true, true},
 		{"kaocha as the REPL prints it", "#:kaocha.result{:count 2, :pass 1, :error 2, :fail 0, :pending 0}", "2 errors in 2 tests", true, true},
+		{"a ratio and a float count too", "{:test 2.0 :fail 1/2 :error 1.0}", "1 failure, 1 error in 2 tests", true, true},
 		{"no numbers", "{:fail nil}", "", false, false},
 		{"not a map", "[:fail 1]", "", false, false},
 		{"a map within text", "x {:fail 1}", "", false, false},

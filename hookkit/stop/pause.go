@@ -73,9 +73,17 @@ func endPause(s *session.Session) (bool, error) {
 }
 
 // pauseLine tells the user of a stop that passed because of a pause.
-func pauseLine(until time.Time) string {
+func pauseLine(until, now time.Time) string {
 	if until.IsZero() {
 		return "brepl: stop hooks are paused; `brepl hook resume` ends this"
 	}
-	return fmt.Sprintf("brepl: stop hooks are paused until %s; `brepl hook resume` ends this", until.Local().Format("15:04"))
+	return fmt.Sprintf("brepl: stop hooks are paused until %s; `brepl hook resume` ends this", clock(until, now))
+}
+
+// clock is a time for people: with the date unless it comes within a day.
+func clock(t, now time.Time) string {
+	if t.Sub(now) < 24*time.Hour {
+		return t.Local().Format("15:04")
+	}
+	return t.Local().Format("2 January 15:04")
 }

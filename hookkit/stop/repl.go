@@ -10,7 +10,10 @@ import (
 
 // liveREPL evaluates in the server that Lookup finds, each hook in a session and connection of its own:
 // what one hook leaves behind in *ns* or *1 does not reach the next.
-type liveREPL struct{ lookup nrepl.Lookup }
+type liveREPL struct {
+	lookup nrepl.Lookup
+	warn   func(line string) // nil: nobody to tell
+}
 
 // Eval implements [Evaluator].
 func (l liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.Result, error) {
@@ -19,6 +22,12 @@ func (l liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.R
 		return nrepl.Result{}, err
 	}
 	defer func() { _ = conn.Close() }()
+	for _, place := range conn.PassedOver() {
+		_, _ = fmt.Fprintf(out, "brepl passed over %s\n", place)
+		if l.warn != nil {
+			l.warn("passed over " + place)
+		}
+	}
 	session, err := conn.Clone(ctx)
 	if err != nil {
 		return nrepl.Result{}, err

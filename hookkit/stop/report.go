@@ -16,19 +16,34 @@ const reportHint = "This does not block: you can stop. Fix it if it belongs to t
 func agentText(steps []Step, closing string) string {
 	var said []*Step
 	for i := range steps {
-		if steps[i].Action >= Report {
+		if steps[i].Action.reaches() {
 			said = append(said, &steps[i])
 		}
 	}
-	// What is written around the outputs comes first; they share what it leaves of the limit.
+	// What is written around the outputs comes first; they share what it leaves of the limit. The last step is the one that
+	// ends the run: where there is no room for all, the first ones are only counted.
 	room := AgentLimit - textLength(closing) - 2
-	lengths := make([]int, len(said))
-	for i, s := range said {
-		around := s.introduction() + s.outputLabel(s.Output, s.lines()) + "\n\n"
-		room -= textLength(around)
-		lengths[i] = textLength(indent(s.Output))
+	const leftOutRoom = 100
+	first := len(said)
+	for first > 0 {
+		s := said[first-1]
+		around := textLength(s.introduction()+s.outputLabel(s.Output, s.lines())) + 2
+		if room-around < leftOutRoom && first < len(said) {
+			break
+		}
+		room -= around
+		first--
 	}
 	var b strings.Builder
+	if first > 0 {
+		b.WriteString(count(first, "earlier failure") + " left out here for want of room; `brepl hook run` shows all.\n\n")
+		room -= leftOutRoom
+	}
+	said = said[first:]
+	lengths := make([]int, len(said))
+	for i, s := range said {
+		lengths[i] = textLength(indent(s.Output))
+	}
 	for i, share := range shares(lengths, max(room, 0)) {
 		s := said[i]
 		b.WriteString(s.introduction())
@@ -122,7 +137,12 @@ func userLine(steps []Step) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "brepl: " + strings.Join(parts, "; ")
+	const longest = 2000
+	line := "brepl: " + strings.Join(parts, "; ")
+	if textLength(line) > longest {
+		line = fmt.Sprintf("brepl: %s; the last: %s", count(len(parts), "report"), cutAtEnd(parts[len(parts)-1], longest/2))
+	}
+	return line
 }
 
 func count(n int, what string) string {

@@ -84,6 +84,8 @@ func (r *Runner) command(ctx context.Context, h *Hook, out io.Writer) (Kind, str
 		Output:  out,
 		Timeout: h.Timeout,
 		Grace:   r.Grace,
+		// The host that ends us with TERM sends KILL 1.5 s later.
+		CancelGrace: 700 * time.Millisecond,
 	})
 	switch {
 	case result.StartErr != nil:
@@ -98,7 +100,7 @@ func (r *Runner) command(ctx context.Context, h *Hook, out io.Writer) (Kind, str
 		// A program may return these codes itself; only the shell knows.
 		if word := firstWord(h.Command); word != "" {
 			if found, err := proc.Probe(ctx, shell, word, dir, env); err == nil && !found {
-				return CannotRun, fmt.Sprintf("the command %s was not found", word)
+				return CannotRun, fmt.Sprintf("the command %s was not found or cannot be executed", word)
 			}
 		}
 	}
@@ -112,27 +114,51 @@ func workDir(project, cwd string) string {
 	return filepath.Join(project, cwd)
 }
 
-// firstWord is the program of a plain command line, after assignments: "make" in "CI=1 make test".
-// It is empty where a shell would have to tell: quotes, expansions, groups.
+// firstWord is the program of a command line, after assignments: "make" in "CI=1 make test; x". It is empty
+// where only a shell could tell: expansions, groups, escapes.
 func firstWord(command string) string {
-	for word := range strings.FieldsSeq(command) {
-		if strings.ContainsAny(word, "\"'\\$`(){}[]*?<>|&;!#~") {
+	for {
+		command = strings.TrimLeft(command, " \t\n")
+		word, rest := cutWord(command)
+		if strings.ContainsAny(word, "$`\\*?[{~!#") {
 			return ""
 		}
-		if name, _, assigned := strings.Cut(word, "="); !assigned || name == "" {
-			return word
+		name, _, assigned := strings.Cut(word, "=")
+		if !assigned || name == "" || strings.ContainsAny(name, `"'`) {
+			return strings.NewReplacer(`"`, "", `'`, "").Replace(word)
+		}
+		command = rest
+	}
+}
+
+// cutWord splits a command line after its first word, which may have quoted parts.
+func cutWord(command string) (word, rest string) {
+	quote := rune(0)
+	for i, r := range command {
+		switch {
+		case r == quote:
+			quote = 0
+		case quote != 0:
+		case r == '"' || r == '\'':
+			quote = r
+		case strings.ContainsRune(" \t\n;&|<>()", r):
+			return command[:i], command[i:]
 		}
 	}
-	return ""
+	return command, ""
 }
 
 func (r *Runner) evaluate(ctx context.Context, h *Hook, out io.Writer) (Kind, string) {
 	limited, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	result, err := r.Evaluator.Eval(limited, h.Code, out)
-	switch {
+	switch late, isLate := errors.AsType[*nrepl.TimeoutError](err); {
 	case errors.Is(err, nrepl.ErrNoServer):
-		return CannotRun, err.Error()
+		return CannotRun, oneLine(err.Error())
+	case isLate && late.Op == "eval" && late.Stopped:
+		return Failed, timedOut(h.Timeout) + " and was interrupted"
+	case isLate && late.Op == "eval":
+		return Failed, timedOut(h.Timeout) + "; the server did not confirm the interrupt, so the code may still be running"
 	case err != nil:
 		return Failed, oneLine(err.Error())
 	}

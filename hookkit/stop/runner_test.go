@@ -34,11 +34,11 @@ func TestRunBash(t *testing.T) {
 		{"stdin is empty", "cat; exit 1", Failed, "exit 1", ""},
 		{"killed", "kill -KILL $$", Failed, "killed by SIGKILL", ""},
 		{"fault 30: 75 means not now", "exit 75", CannotRun, "it says that it cannot run now (exit 75)", ""},
-		{"fault 30: the command is missing", "no-such-command --x", CannotRun, "the command no-such-command was not found", "bash: line 1: no-such-command: command not found"},
-		{"fault 30: missing after an assignment", "A=1 no-such-command", CannotRun, "the command no-such-command was not found", "bash: line 1: no-such-command: command not found"},
+		{"fault 30: the command is missing", "no-such-command --x", CannotRun, "the command no-such-command was not found or cannot be executed", "bash: line 1: no-such-command: command not found"},
+		{"fault 30: missing after an assignment", "A=1 no-such-command", CannotRun, "the command no-such-command was not found or cannot be executed", "bash: line 1: no-such-command: command not found"},
 		{"fault 30: it exists and exits with 127 itself", "exit 127", Failed, "exit 127", ""},
 		{"fault 30: something within it is missing", "true && no-such-command", Failed, "exit 127", "bash: line 1: no-such-command: command not found"},
-		{"fault 30: a path that is no program", "./plain.txt", CannotRun, "the command ./plain.txt was not found", "bash: line 1: ./plain.txt: Permission denied"},
+		{"fault 30: a path that is no program", "./plain.txt", CannotRun, "the command ./plain.txt was not found or cannot be executed", "bash: line 1: ./plain.txt: Permission denied"},
 		{"fault 30: 137 is a signal's code", "exit 137", Failed, "exit 137 (SIGKILL)", ""},
 	} {
 		t.Run(row.title, func(t *testing.T) {
@@ -101,7 +101,11 @@ func TestFirstWord(t *testing.T) {
 		"make test":           "make",
 		"  CI=1 A=b make x":   "make",
 		"CI=1":                "",
-		"'my tool' x":         "",
+		"'my tool' x":         "my tool",
+		`"nope" y`:            "nope",
+		"nope-x; y":           "nope-x",
+		"a|b":                 "a",
+		`A="b c" nope`:        "nope",
 		"$TOOL x":             "",
 		"(cd x; y)":           "",
 		"~/bin/x":             "",
@@ -110,6 +114,7 @@ func TestFirstWord(t *testing.T) {
 		"! grep x":            "",
 		"=x":                  "=x",
 		"clj-kondo --lint s;": "clj-kondo",
+		"{ x; }":              "",
 	} {
 		assert.Equal(t, firstWord(command), want, "%q", command)
 	}
@@ -151,7 +156,8 @@ func TestRunREPL(t *testing.T) {
 		{"passing tests", nrepl.Result{Values: []string{"{:test 42 :fail 0 :error 0}"}}, nil, Passed, ""},
 		{"no server", nrepl.Result{}, &nrepl.NoServerError{Tried: []string{"localhost:1 refused"}}, CannotRun, "no nREPL server: localhost:1 refused"},
 		{"server gone", nrepl.Result{}, nrepl.ErrClosed, Failed, "the nREPL server closed the connection"},
-		{"silent server", nrepl.Result{}, &nrepl.TimeoutError{Op: "eval", After: time.Second}, Failed, "the evaluation timed out after 1s; the server did not confirm the interrupt, the code may still be running"},
+		{"silent server", nrepl.Result{}, &nrepl.TimeoutError{Op: "eval", After: time.Second}, Failed, "timed out after 60 s; the server did not confirm the interrupt, so the code may still be running"},
+		{"endless code", nrepl.Result{}, &nrepl.TimeoutError{Op: "eval", Stopped: true}, Failed, "timed out after 60 s and was interrupted"},
 	} {
 		t.Run(row.title, func(t *testing.T) {
 			evaluator := newMockEvaluator(t)

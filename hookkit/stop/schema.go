@@ -20,7 +20,21 @@ type field struct {
 	of       Type   // "" for every type
 	required bool
 	expected string // how an error names what belongs here
-	set      func(h *Hook, n *clj.Node, src []byte) bool
+	set      func(h *Hook, n *clj.Node, src []byte) wrong
+}
+
+// wrong is the place where a value is not what was expected, and why if that is not plain; a nil place is fine.
+type wrong struct {
+	at  *clj.Node
+	why string
+}
+
+// unless is the check of a whole value.
+func unless(ok bool, n *clj.Node) wrong {
+	if ok {
+		return wrong{}
+	}
+	return wrong{at: n}
 }
 
 // fields is the schema of hooks.edn: a hook's keys, what each takes and where it goes.
@@ -62,11 +76,11 @@ func parse(path, dir string, src []byte) (*Config, error) {
 	// Read as Clojure, because :code may be a form with quotes and the like in it. Nothing is evaluated: elsewhere in the
 	// file such forms are of a wrong kind, and the checks below say so.
 	forms, errs := clj.ReadAll(name, src, clj.Options{Dialect: clj.Clojure, MaxDepth: maxConfigDepth, MaxBytes: maxConfigBytes})
-	if len(errs) > 0 {
-		for _, e := range errs {
-			p.errs = append(p.errs, Doubt{Pos: e.Pos, Text: e.Message})
-		}
-		return nil, p.failure()
+	for _, e := range errs {
+		p.errs = append(p.errs, Remark{Pos: e.Pos, Text: e.Message})
+	}
+	if len(errs) > 0 && (len(forms) == 0 || len(clj.CheckDelimiters(name, src)) > 0) {
+		return nil, p.failure() // what else seems wrong may come from that
 	}
 	switch {
 	case len(forms) == 0:
@@ -90,7 +104,7 @@ type parser struct {
 	file   string
 	src    []byte
 	config *Config
-	errs   []Doubt
+	errs   []Remark
 }
 
 func (p *parser) failure() error { return &ConfigError{File: p.file, src: p.src, Faults: p.errs} }
@@ -100,14 +114,17 @@ func (p *parser) add(n *clj.Node, format string, args ...any) {
 }
 
 func (p *parser) addAt(pos clj.Pos, text string) {
-	p.errs = append(p.errs, Doubt{Pos: pos, Text: text})
+	p.errs = append(p.errs, Remark{Pos: pos, Text: text})
 }
 
 func (p *parser) doubt(n *clj.Node, format string, args ...any) {
-	p.config.Doubts = append(p.config.Doubts, Doubt{Pos: n.Start, Text: fmt.Sprintf(format, args...)})
+	p.config.Doubts = append(p.config.Doubts, Remark{Pos: n.Start, Text: fmt.Sprintf(format, args...)})
 }
 
 func (p *parser) top(m *clj.Node) {
+	if m.Get("stop") == nil {
+		p.checkStopMissing(m)
+	}
 	for key, value := range m.Pairs() {
 		name := keyword(key)
 		switch name {
@@ -132,6 +149,18 @@ func (p *parser) top(m *clj.Node) {
 		case "validate": // read by the edit hooks
 		default:
 			p.doubt(key, "unknown key %s%s", clj.Source(p.src, key), suggestion(name, topKeys))
+		}
+	}
+}
+
+// checkStopMissing finds a :stop that was misspelt: without it every stop would pass.
+func (p *parser) checkStopMissing(m *clj.Node) {
+	for key := range m.Pairs() {
+		if key.Kind != clj.Keyword && key.Kind != clj.Symbol && key.Kind != clj.String {
+			continue
+		}
+		if !slices.Contains(topKeys, keyword(key)) && distance(key.Text, "stop") <= 1 {
+			p.add(key, ":stop is missing (there is `%s`; did you mean `:stop`?)", clj.Source(p.src, key))
 		}
 	}
 }
@@ -173,7 +202,7 @@ func (p *parser) hook(index int, entry *clj.Node) *Hook {
 	// The type decides which other fields are looked at, so it comes first.
 	typeKnown := false
 	if n := entry.Get("type"); n != nil {
-		typeKnown = setType(h, n, p.src)
+		typeKnown = setType(h, n, p.src).at == nil
 	}
 	for i := range fields {
 		f := &fields[i]
@@ -184,8 +213,10 @@ func (p *parser) hook(index int, entry *clj.Node) *Hook {
 		switch {
 		case n == nil && f.required:
 			p.addAt(entry.Start, fmt.Sprintf("%s: :%s is missing; expected %s%s", label, f.key, f.expected, nearMiss(entry, f.key)))
-		case n != nil && !f.set(h, n, p.src):
-			p.add(n, "%s: :%s must be %s, found %s", label, f.key, f.expected, describe(n))
+		case n != nil:
+			if w := f.set(h, n, p.src); w.at != nil {
+				p.add(w.at, "%s: :%s must be %s, found %s%s", label, f.key, f.expected, describe(w.at), w.why)
+			}
 		}
 	}
 	p.checkCode(h, label, entry)
@@ -249,105 +280,99 @@ func nearMiss(entry *clj.Node, missing string) string {
 	return ""
 }
 
-func setType(h *Hook, n *clj.Node, _ []byte) bool {
-	switch t := Type(":" + keyword(n)); t {
-	case REPL, Bash:
+func setType(h *Hook, n *clj.Node, _ []byte) wrong {
+	t := Type(":" + keyword(n))
+	if t == REPL || t == Bash {
 		h.Type = t
-		return true
 	}
-	return false
+	return unless(h.Type == t, n)
 }
 
-func setName(h *Hook, n *clj.Node, _ []byte) bool {
-	if n.Kind != clj.String || strings.TrimSpace(n.Text) == "" || strings.ContainsFunc(n.Text, unicode.IsControl) {
-		return false
-	}
+func setName(h *Hook, n *clj.Node, _ []byte) wrong {
 	h.Name = n.Text
-	return true
+	if n.Kind != clj.String || strings.TrimSpace(n.Text) == "" || strings.ContainsFunc(n.Text, unicode.IsControl) {
+		h.Name = ""
+	}
+	return unless(h.Name != "", n)
 }
 
-func setBool(of func(*Hook) *bool) func(*Hook, *clj.Node, []byte) bool {
-	return func(h *Hook, n *clj.Node, _ []byte) bool {
+func setBool(of func(*Hook) *bool) func(*Hook, *clj.Node, []byte) wrong {
+	return func(h *Hook, n *clj.Node, _ []byte) wrong {
 		b, ok := n.Bool()
-		if ok {
-			*of(h) = b
-		}
-		return ok
+		*of(h) = *of(h) || b
+		return unless(ok, n)
 	}
 }
 
-func setMaxRetries(h *Hook, n *clj.Node, _ []byte) bool {
+func setMaxRetries(h *Hook, n *clj.Node, _ []byte) wrong {
 	i, ok := n.Int()
-	if !ok || i < 0 || i > math.MaxInt32 {
-		return false
-	}
 	h.MaxRetries = int(i)
-	return true
+	return unless(ok && i >= 0 && i <= math.MaxInt32, n)
 }
 
-func setTimeout(h *Hook, n *clj.Node, _ []byte) bool {
+func setTimeout(h *Hook, n *clj.Node, _ []byte) wrong {
 	const longest = math.MaxInt64 / int64(time.Second) / 1000 // sums of hooks must not overflow
 	i, ok := n.Int()
-	if !ok || i <= 0 {
-		return false
-	}
 	h.Timeout = time.Duration(min(i, longest)) * time.Second
-	return true
+	return unless(ok && i > 0, n)
 }
 
-func setCode(h *Hook, n *clj.Node, src []byte) bool {
+func setCode(h *Hook, n *clj.Node, src []byte) wrong {
 	switch n.Kind {
 	case clj.String:
 		h.Code = n.Text
 	case clj.Nil, clj.Bool, clj.Integer, clj.Float, clj.Keyword, clj.Char:
-		return false // never what somebody wants evaluated
+		return wrong{at: n} // never what somebody wants evaluated
 	default:
 		h.Code = clj.Source(src, n)
 	}
-	return true
+	return wrong{}
 }
 
-func setCommand(h *Hook, n *clj.Node, _ []byte) bool {
-	if n.Kind != clj.String || strings.TrimSpace(n.Text) == "" || strings.ContainsRune(n.Text, 0) {
-		return false
-	}
+func setCommand(h *Hook, n *clj.Node, _ []byte) wrong {
 	h.Command = n.Text
-	return true
+	return unless(n.Kind == clj.String && strings.TrimSpace(n.Text) != "" && !strings.ContainsRune(n.Text, 0), n)
 }
 
-func setCwd(h *Hook, n *clj.Node, _ []byte) bool {
-	if n.Kind != clj.String || n.Text == "" || strings.ContainsRune(n.Text, 0) {
-		return false
-	}
+func setCwd(h *Hook, n *clj.Node, _ []byte) wrong {
 	h.Cwd = n.Text
-	return true
+	return unless(n.Kind == clj.String && n.Text != "" && !strings.ContainsRune(n.Text, 0), n)
 }
 
-func setEnv(h *Hook, n *clj.Node, _ []byte) bool {
+func setEnv(h *Hook, n *clj.Node, _ []byte) wrong {
 	if n.Kind != clj.Map {
-		return false
+		return wrong{at: n}
 	}
 	for key, value := range n.Pairs() {
-		if key.Kind != clj.String || value.Kind != clj.String ||
-			key.Text == "" || strings.ContainsAny(key.Text, "=\x00") || strings.ContainsRune(value.Text, 0) {
-			return false
+		switch {
+		case key.Kind != clj.String:
+			return wrong{at: key}
+		case key.Text == "" || strings.ContainsAny(key.Text, "=\x00"):
+			return wrong{key, ", which is no name of a variable"}
+		case value.Kind != clj.String:
+			return wrong{at: value}
+		case strings.ContainsRune(value.Text, 0):
+			return wrong{value, ", which holds a NUL"}
 		}
 		h.Env = append(h.Env, proc.Var{Name: key.Text, Value: value.Text})
 	}
-	return true
+	return wrong{}
 }
 
-func setWhenChanged(h *Hook, n *clj.Node, _ []byte) bool {
+func setWhenChanged(h *Hook, n *clj.Node, _ []byte) wrong {
 	if n.Kind != clj.Vector || len(n.Children) == 0 {
-		return false
+		return wrong{at: n}
 	}
 	for _, c := range n.Children {
-		if c.Kind != clj.String || checkPattern(c.Text) != "" {
-			return false
+		if c.Kind != clj.String {
+			return wrong{at: c}
+		}
+		if problem := checkPattern(c.Text); problem != "" {
+			return wrong{c, ", which is " + problem}
 		}
 		h.WhenChanged = append(h.WhenChanged, c.Text)
 	}
-	return true
+	return wrong{}
 }
 
 func keyword(n *clj.Node) string {

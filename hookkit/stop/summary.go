@@ -2,6 +2,7 @@ package stop
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/clj"
@@ -9,7 +10,7 @@ import (
 
 // testCounts are the numbers of a test run, as the last value of a hook reports them.
 type testCounts struct {
-	tests, failures, errors int64
+	tests, failures, errors float64
 }
 
 // summaryKeys names the keys under which test runners report: clojure.test and kaocha.
@@ -39,13 +40,7 @@ func readTestCounts(value string) (c testCounts, ok bool) {
 	return c, false
 }
 
-func number(m *clj.Node, key string) (int64, bool) {
-	n := m.Get(key)
-	if n == nil {
-		return 0, false
-	}
-	return n.Int()
-}
+func number(m *clj.Node, key string) (float64, bool) { return m.Get(key).Float() }
 
 func (c testCounts) failed() bool { return c.failures > 0 || c.errors > 0 }
 
@@ -53,14 +48,17 @@ func (c testCounts) failed() bool { return c.failures > 0 || c.errors > 0 }
 func (c testCounts) String() string {
 	var parts []string
 	if c.failures > 0 {
-		parts = append(parts, count(int(c.failures), "failure"))
+		parts = append(parts, count(whole(c.failures), "failure"))
 	}
 	if c.errors > 0 {
-		parts = append(parts, count(int(c.errors), "error"))
+		parts = append(parts, count(whole(c.errors), "error"))
 	}
 	text := strings.Join(parts, ", ")
 	if c.tests > 0 {
-		text += fmt.Sprintf(" in %s", count(int(c.tests), "test"))
+		text += fmt.Sprintf(" in %s", count(whole(c.tests), "test"))
 	}
 	return text
 }
+
+// whole is a number of a summary for people. Half a failure, if there ever is one, is one.
+func whole(n float64) int { return int(math.Ceil(min(n, math.MaxInt32))) }

@@ -11,14 +11,19 @@ const (
 	Failed         // it ran and is not content
 	CannotRun      // no server, no shell, no such command or directory, or exit 75
 	Unchanged      // :when-changed found nothing new since it last passed
-	NotRun         // our own deadline came first
+	NotRun         // our own deadline came first, or somebody ended us
 )
+
+// String is for the debug log.
+func (k Kind) String() string {
+	return [...]string{"passed", "failed", "cannot run", "unchanged", "not run"}[k]
+}
 
 // Outcome is the result of one hook.
 type Outcome struct {
 	Hook    *Hook
 	Kind    Kind
-	Why     string // for Failed and CannotRun, one line: "exit code 3", "3 failures in 42 tests"
+	Why     string // for all but Passed and Unchanged, one line: "exit code 3", "3 failures in 42 tests"
 	Output  string // what it printed, cleaned; the end of it
 	Log     string // path of the log file, "" when nothing was printed
 	Omitted int    // lines printed before Output begins
@@ -46,6 +51,14 @@ const (
 	Pause                  // a required hook cannot run: said, exit 1, the run ends here
 	Retry                  // exit 2, the run ends here
 )
+
+// String is for the debug log.
+func (a Action) String() string {
+	return [...]string{"nothing follows", "the user is told", "it is reported", "the run ends, with a pause", "the stop is blocked"}[a]
+}
+
+// reaches reports whether the text of the stop speaks of this action.
+func (a Action) reaches() bool { return a == Report || a == Pause || a == Retry }
 
 // Ends reports whether no further hook runs after this action.
 func (a Action) Ends() bool { return a == Pause || a == Retry }
@@ -113,7 +126,7 @@ func (s *Step) headline() string {
 		return fmt.Sprintf("Hook '%s' requires nREPL but none available. Please start REPL and retry.", name)
 	case s.Kind == CannotRun:
 		return fmt.Sprintf("Hook '%s' cannot run: %s", name, s.Why)
-	case s.Action == Report && s.Hook.Retry:
+	case s.Action == Report && s.Hook.Retry && s.Uncounted == nil:
 		return fmt.Sprintf("Hook '%s' failed after %d retries. Giving up.", name, s.Hook.MaxRetries)
 	default:
 		return fmt.Sprintf("Hook '%s' failed: %s", name, s.Why)

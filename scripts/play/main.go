@@ -1,5 +1,5 @@
 // Command play tells the story of scripts/demo with the built program: stop, blocked, fixed, stop, approved, session end.
-// It plays the host: it starts each hook as the settings say and shows what comes back.
+// It plays the host: it starts each hook with the host's event and environment, and shows what comes back.
 package main
 
 import (

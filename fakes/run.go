@@ -17,6 +17,9 @@ const DefaultLimit = 20 * time.Second
 // exited before it refuses what the hook said.
 const holdLimit = 500 * time.Millisecond
 
+// turnLimit is how long readers that were late get to come to the end of a stream.
+const turnLimit = 250 * time.Millisecond
+
 // maxCaptured is how much of each stream an [Outcome] keeps. The rest is read
 // and dropped.
 const maxCaptured = 64 << 20
@@ -170,7 +173,17 @@ func (spec Spec) follow(cmd *exec.Cmd, in Stdin, stdin, stdout, stderr *os.File,
 	select {
 	case <-drained:
 	case <-hold.C:
-		held = true
+		// On a busy machine the readers may not have had their turn. They get it now: one that comes to the end
+		// was late, one that waits for more shows that somebody holds the stream.
+		for _, f := range []*os.File{stdout, stderr} {
+			_ = f.SetReadDeadline(time.Now().Add(turnLimit)) // where there are no deadlines, being late counts as held
+		}
+		select {
+		case <-drained:
+			held = outText.waited() || errText.waited()
+		case <-time.After(2 * turnLimit):
+			held = true
+		}
 	}
 	killGroup(cmd.Process)
 	if stdin != nil {
@@ -273,6 +286,7 @@ func feed(w *os.File, in Stdin, gone <-chan struct{}) time.Time {
 type capture struct {
 	mu   sync.Mutex
 	data []byte
+	late bool // the read deadline passed before the end of the stream
 }
 
 func (c *capture) readAll(r io.Reader) {
@@ -282,10 +296,20 @@ func (c *capture) readAll(r io.Reader) {
 		c.mu.Lock()
 		c.data = append(c.data, buf[:min(n, maxCaptured-len(c.data))]...)
 		c.mu.Unlock()
-		if err != nil {
-			return // EOF, or our end was closed
+		if err != nil { // EOF, our end was closed, or the deadline
+			c.mu.Lock()
+			c.late = errors.Is(err, os.ErrDeadlineExceeded)
+			c.mu.Unlock()
+			return
 		}
 	}
+}
+
+// waited reports whether the stream was still open when the readers got their last turn.
+func (c *capture) waited() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.late
 }
 
 func (c *capture) text() string {

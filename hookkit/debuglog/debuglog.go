@@ -49,7 +49,9 @@ func New(p *cli.Program, command string, keep bool) *Log {
 }
 
 // Note adds a line about what was decided on the way.
-func (l *Log) Note(format string, args ...any) { fmt.Fprintf(&l.notes, "  note    "+format+"\n", args...) }
+func (l *Log) Note(format string, args ...any) {
+	fmt.Fprintf(&l.notes, "  note    "+format+"\n", args...)
+}
 
 // Option makes the run of a hook write the log at its end.
 func (l *Log) Option() hookkit.Option {

@@ -160,7 +160,7 @@ func (k *stopHook) run(ctx context.Context, o occasion, config *Config, s *store
 		config: config,
 		runner: &Runner{
 			Dir: config.Dir, Env: hookEnv(k.program.Env, s.id, eventFile),
-			Evaluator: liveREPL{lookup, k.warn}, Grace: allowed.grace(),
+			Evaluator: liveREPL{lookup, k.warn, allowed.grace()}, Grace: allowed.grace(),
 		},
 		store:  s,
 		limits: allowed,

@@ -18,6 +18,9 @@ const pauseName = "pause"
 
 // projectPause is the session under which a project's pause is kept.
 func projectPause(env func(string) string, dir string) (*session.Session, error) {
+	if dir == "" {
+		return nil, errNoDirectory // it would be a pause for every project
+	}
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved // the agent and its user may have come by different paths
 	}

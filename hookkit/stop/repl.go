@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 
 	"github.com/hookkit/brepl/hookkit/nrepl"
 )
@@ -13,6 +15,7 @@ import (
 type liveREPL struct {
 	lookup nrepl.Lookup
 	warn   func(line string) // nil: nobody to tell
+	grace  time.Duration     // how long code may take to end after an interrupt; 0: the client's default
 }
 
 // Eval implements [Evaluator].
@@ -22,6 +25,7 @@ func (l liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.R
 		return nrepl.Result{}, err
 	}
 	defer func() { _ = conn.Close() }()
+	conn.Limits.Grace = l.grace
 	for _, place := range conn.PassedOver() {
 		_, _ = fmt.Fprintf(out, "brepl passed over %s\n", place)
 		if l.warn != nil {
@@ -33,12 +37,22 @@ func (l liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.R
 		return nrepl.Result{}, err
 	}
 	defer func() { _ = session.Close() }() // sent, the answer is not awaited
+	atStart := true                        // of a line
 	return session.Eval(ctx, nrepl.Request{Code: code}, func(m nrepl.Message) {
 		for _, key := range [...]string{"out", "err"} {
-			_, _ = io.WriteString(out, m.Text(key)) // keeps what it can; never fails
+			if text := m.Text(key); text != "" {
+				_, _ = io.WriteString(out, text) // keeps what it can; never fails
+				atStart = strings.HasSuffix(text, "\n")
+			}
 		}
 		if value := m.Text("value"); value != "" && value != "nil" {
-			_, _ = fmt.Fprintf(out, "=> %s\n", value)
+			if !atStart {
+				value = "\n=> " + value
+			} else {
+				value = "=> " + value
+			}
+			_, _ = fmt.Fprintln(out, value)
+			atStart = true
 		}
 	})
 }

@@ -2,6 +2,7 @@ package stop
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +28,7 @@ func agentText(steps []Step, closing string) string {
 	first := len(said)
 	for first > 0 {
 		s := said[first-1]
-		around := textLength(s.introduction()+s.outputLabel(s.Output, s.lines())) + 2
+		around := textLength(s.introduction()) + 1
 		if room-around < leftOutRoom && first < len(said) {
 			break
 		}
@@ -40,14 +41,10 @@ func agentText(steps []Step, closing string) string {
 		room -= leftOutRoom
 	}
 	said = said[first:]
-	lengths := make([]int, len(said))
-	for i, s := range said {
-		lengths[i] = textLength(indent(s.Output))
-	}
-	for i, share := range shares(lengths, max(room, 0)) {
+	for i, share := range outputShares(said, room) {
 		s := said[i]
 		b.WriteString(s.introduction())
-		if s.Output != "" && share > 0 {
+		if share > 0 {
 			kept, leftOut := lastLines(indent(s.Output), share)
 			b.WriteString(s.outputLabel(kept, leftOut+s.Omitted))
 			b.WriteString(kept)
@@ -57,6 +54,42 @@ func agentText(steps []Step, closing string) string {
 	}
 	b.WriteString(closing)
 	return cutAtEnd(strings.TrimRight(b.String(), "\n"), AgentLimit)
+}
+
+// outputShares divides room among the outputs of the steps, each with its label. An output of which hardly anything
+// would be left is not shown; the room goes to the later ones.
+func outputShares(said []*Step, room int) []int {
+	const least = 80
+	result := make([]int, len(said))
+	for first := 0; first < len(said); first++ {
+		rest := said[first:]
+		lengths, labels := make([]int, len(rest)), 0
+		for i, s := range rest {
+			lengths[i] = textLength(indent(s.Output))
+			if s.Output != "" {
+				labels += textLength(s.outputLabel(s.Output, s.lines())) + 1
+			}
+		}
+		got := shares(lengths, max(room-labels, 0))
+		if !slices.ContainsFunc(lengths, func(n int) bool { return n > 0 }) {
+			return result
+		}
+		if enough := !hasStarved(got, lengths, least); enough {
+			copy(result[first:], got)
+			return result
+		}
+	}
+	return result
+}
+
+// hasStarved reports whether an output got less than the least that is worth showing.
+func hasStarved(got, wanted []int, least int) bool {
+	for i := range got {
+		if got[i] < min(wanted[i], least) {
+			return true
+		}
+	}
+	return false
 }
 
 // introduction is everything about a step that stands before its output.
@@ -123,7 +156,7 @@ func userLine(steps []Step) string {
 		case s.Action == Retry:
 			parts = append(parts, fmt.Sprintf("'%s' failed, attempt %d", s.Hook.Name, s.Attempt))
 		case s.Action == Report && s.Kind == Failed && s.Hook.Retry && s.Uncounted == nil:
-			parts = append(parts, fmt.Sprintf("'%s' failed after %d retries, giving up", s.Hook.Name, s.Hook.MaxRetries))
+			parts = append(parts, fmt.Sprintf("'%s' failed after %s, giving up", s.Hook.Name, retries(s.Hook.MaxRetries)))
 		case s.Action == Report && s.Kind == Failed:
 			parts = append(parts, fmt.Sprintf("'%s' failed: %s", s.Hook.Name, s.Why))
 		case s.Kind == NotRun:

@@ -192,13 +192,14 @@ func exception(result nrepl.Result) string {
 	return "the evaluation ended with status " + result.Status.String()
 }
 
-// errorLine finds the last error that a REPL printed, with the line after its place, which holds the
+// errorLine finds the first error that a REPL printed, which is often the cause of the others, with the line after its place, which holds the
 // message: "Execution error (ArithmeticException) at user/eval1 (REPL:1). Divide by zero".
 func errorLine(printed string) string {
 	lines := strings.Split(printed, "\n")
-	for i, line := range slices.Backward(lines) {
+	for i, line := range lines {
 		before, _, ok := strings.Cut(line, " error")
-		if !ok || !slices.Contains([]string{"Execution", "Syntax", "Unexpected", "Error printing return value"}, before) {
+		ok = ok && slices.Contains([]string{"Execution", "Syntax", "Unexpected"}, before)
+		if !ok && !strings.HasPrefix(line, "Error printing return value") {
 			continue
 		}
 		if i+1 < len(lines) {

@@ -196,7 +196,7 @@ func (p *parser) hooks(entries []*clj.Node) {
 func (p *parser) hook(index int, entry *clj.Node) *Hook {
 	h := &Hook{Timeout: defaultTimeout, MaxRetries: defaultMaxRetries, Cwd: ".", source: clj.Source(p.src, entry)}
 	label := fmt.Sprintf("hook %d", index+1)
-	if n := entry.Get("name"); n != nil && n.Kind == clj.String {
+	if n := entry.Get("name"); n != nil && n.Kind == clj.String && !strings.ContainsFunc(n.Text, unicode.IsControl) {
 		label = fmt.Sprintf("hook '%s'", n.Text)
 	}
 	// The type decides which other fields are looked at, so it comes first.

@@ -127,8 +127,15 @@ func (s *Step) headline() string {
 	case s.Kind == CannotRun:
 		return fmt.Sprintf("Hook '%s' cannot run: %s", name, s.Why)
 	case s.Action == Report && s.Hook.Retry && s.Uncounted == nil:
-		return fmt.Sprintf("Hook '%s' failed after %d retries. Giving up.", name, s.Hook.MaxRetries)
+		return fmt.Sprintf("Hook '%s' failed after %s. Giving up.", name, retries(s.Hook.MaxRetries))
 	default:
 		return fmt.Sprintf("Hook '%s' failed: %s", name, s.Why)
 	}
+}
+
+func retries(n int) string {
+	if n == 1 {
+		return "1 retry"
+	}
+	return fmt.Sprintf("%d retries", n)
 }

@@ -1,6 +1,7 @@
 package stop
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -95,6 +96,21 @@ func TestAgentTextStaysInItsLimit(t *testing.T) {
 	for _, want := range []string{"| last of short\n", "| last of long\n", "| last of longer\n", "before them left out; log: /log", reportHint} {
 		assert.Assert(t, strings.Contains(text, want), "%q is missing", want)
 	}
+}
+
+// Many hooks with output: the last ones are shown with theirs, and the room is used.
+func TestAgentTextOfManyHooks(t *testing.T) {
+	var steps []Step
+	for i := range 60 {
+		steps = append(steps, decide(Outcome{
+			Hook: &Hook{Name: fmt.Sprintf("hook-%d", i), Type: Bash}, Kind: Failed, Why: "exit 1",
+			Output: strings.Repeat("a line of its output\n", 50) + "last", Log: "/tmp/brepl-0/session/hook.log",
+		}, 0))
+	}
+	text := agentText(steps, reportHint)
+	assert.Assert(t, textLength(text) <= AgentLimit && textLength(text) > AgentLimit-1000, "%d", textLength(text))
+	assert.Assert(t, strings.Contains(text, "Hook 'hook-0' failed: exit 1\n\nHook 'hook-1'"), "the first ones have no room for output")
+	assert.Assert(t, strings.HasSuffix(text, "| last\n\n"+reportHint))
 }
 
 // What demands the retry and the way out stand in the text however much was reported before.

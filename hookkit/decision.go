@@ -2,7 +2,7 @@ package hookkit
 
 import "encoding/json"
 
-// Decision is what a hook decided: one of the decision types of this package. The types are values and can be compared with ==.
+// Decision is what a hook decided: one of the decision types of this package.
 type Decision interface{ decision() }
 
 type stopKind uint8
@@ -131,19 +131,53 @@ func (d PostToolUseDecision) TellAgent(text string) PostToolUseDecision {
 	return d
 }
 
-// ContextDecision answers [SessionStart] and [UserPromptSubmit]: it can add to what the agent knows. The zero value adds nothing.
-type ContextDecision struct {
+// SessionStartDecision answers [SessionStart]: it can add to what the agent knows. The zero value adds nothing.
+type SessionStartDecision struct {
 	context string
 	user    string
 }
 
-func (ContextDecision) decision() {}
+func (SessionStartDecision) decision() {}
 
 // AddContext adds a text for the agent; "" adds nothing. Above 10,000 characters it is cut.
-func AddContext(text string) ContextDecision { return ContextDecision{context: text} }
+func AddContext(text string) SessionStartDecision { return SessionStartDecision{context: text} }
 
 // TellUser adds a message for the user. Above 10,000 characters it is cut.
-func (d ContextDecision) TellUser(message string) ContextDecision {
+func (d SessionStartDecision) TellUser(message string) SessionStartDecision {
 	d.user = message
 	return d
 }
+
+// UserPromptSubmitDecision answers [UserPromptSubmit]. The zero value is [AllowPrompt].
+type UserPromptSubmitDecision struct {
+	block   bool
+	reason  string
+	context string
+	user    string
+}
+
+func (UserPromptSubmitDecision) decision() {}
+
+// AllowPrompt lets the agent have the prompt.
+func AllowPrompt() UserPromptSubmitDecision { return UserPromptSubmitDecision{} }
+
+// BlockPrompt keeps the prompt from the agent. The user reads the reason, the agent reads nothing, whatever it is told otherwise. An
+// empty reason is replaced by a sentence that says so.
+func BlockPrompt(reason string) UserPromptSubmitDecision {
+	return UserPromptSubmitDecision{block: true, reason: reason}
+}
+
+// TellUser adds a message for the user. Above 10,000 characters it is cut.
+func (d UserPromptSubmitDecision) TellUser(message string) UserPromptSubmitDecision {
+	d.user = message
+	return d
+}
+
+// TellAgent adds a text for the agent beside the prompt. Above 10,000 characters it is cut.
+func (d UserPromptSubmitDecision) TellAgent(text string) UserPromptSubmitDecision {
+	d.context = text
+	return d
+}
+
+// Blocks reports whether the prompt is kept from the agent.
+func (d UserPromptSubmitDecision) Blocks() bool { return d.block }

@@ -7,7 +7,7 @@ import (
 
 // Output is what a hook leaves for its host.
 type Output struct {
-	Exit   int // 0, 1, or 2 for a block
+	Exit   int // 0; 1 for a report; 2 for a block, and for advice after a failed tool in Copilot CLI
 	Stdout []byte
 	Stderr []byte
 }
@@ -20,10 +20,14 @@ const (
 
 // Encode says how a decision about an event is told to a host. It is pure. Event decides the hookEventName; the name is ours whatever
 // the host calls it. Stdout is empty or one JSON object in valid UTF-8; it is one line unless a rewritten tool input has line ends.
-// systemMessage and additionalContext are cut at 10,000 characters; reasons and stderr are not. A nil decision says nothing.
+// systemMessage and additionalContext are cut at 10,000 characters; reasons and stderr are not. A nil decision says nothing, and so
+// does a decision that does not answer this event: both give the zero Output.
 //
 // What a host has no way to be told is left out, or goes to stderr where that harms nothing.
 func Encode(host Host, event EventName, d Decision) Output {
+	if !answers(d, event) {
+		return Output{}
+	}
 	switch d := d.(type) {
 	case StopDecision:
 		if d.kind != stopAllow && strings.TrimSpace(d.reason) == "" {
@@ -34,10 +38,32 @@ func Encode(host Host, event EventName, d Decision) Output {
 		return encodePreToolUse(host, d.checked())
 	case PostToolUseDecision:
 		return encodePostToolUse(host, event, d.checked())
-	case ContextDecision:
-		return encodeContext(host, event, d)
+	case SessionStartDecision:
+		return encodeContext(host, event, d.context, d.user)
+	case UserPromptSubmitDecision:
+		if d.block {
+			return encodeBlockedPrompt(host, d)
+		}
+		return encodeContext(host, event, d.context, d.user)
 	}
 	return Output{}
+}
+
+// answers reports whether a decision of this type can be made about the event.
+func answers(d Decision, event EventName) bool {
+	switch d.(type) {
+	case StopDecision:
+		return event == EventStop || event == EventSubagentStop
+	case PreToolUseDecision:
+		return event == EventPreToolUse
+	case PostToolUseDecision:
+		return event == EventPostToolUse || event == EventPostToolUseFailure
+	case SessionStartDecision:
+		return event == EventSessionStart
+	case UserPromptSubmitDecision:
+		return event == EventUserPromptSubmit
+	}
+	return false
 }
 
 func noReason(kind stopKind) string {
@@ -209,23 +235,44 @@ func encodePostToolUse(host Host, event EventName, d PostToolUseDecision) Output
 	return Output{Stdout: o.line()}
 }
 
-func encodeContext(host Host, event EventName, d ContextDecision) Output {
+func encodeContext(host Host, event EventName, context, user string) Output {
 	var o object
 	switch host {
 	case ECA:
-		o.text("additionalContext", d.context)
-		o.text("systemMessage", d.user)
-	case Copilot, Cursor: // neither reads an answer to these events
-		return Output{Stderr: stderrText(d.user)}
+		o.text("additionalContext", context)
+		o.text("systemMessage", user)
+	case Copilot, Cursor: // neither can be told anything for the agent at these events
+		return Output{Stderr: stderrText(user)}
 	case Codex:
-		o.specific(about(event, d.context))
-		return Output{Stdout: o.line(), Stderr: stderrText(d.user)}
+		o.specific(about(event, context))
+		return Output{Stdout: o.line(), Stderr: stderrText(user)}
 	case Gemini:
-		o.text("systemMessage", d.user)
-		o.specific(about(geminiName(event), d.context))
+		o.text("systemMessage", user)
+		o.specific(about(geminiName(event), context))
 	default:
+		o.text("systemMessage", user)
+		o.specific(about(event, context))
+	}
+	return Output{Stdout: o.line()}
+}
+
+func encodeBlockedPrompt(host Host, d UserPromptSubmitDecision) Output {
+	if strings.TrimSpace(d.reason) == "" {
+		d.reason = "A hook blocked this prompt and gave no reason."
+	}
+	var o object
+	switch host {
+	case Codex, ECA, Gemini:
+		return Output{Exit: exitBlock, Stderr: stderrText(joined(d.reason, d.user))}
+	case Copilot: // it reads no answer: the prompt goes on
+		return Output{Stderr: stderrText(joined(d.reason, d.user))}
+	case Cursor:
+		o.raw("continue", "false")
+		o.str("user_message", joined(d.reason, d.user))
+	default:
+		o.str("decision", "block")
+		o.str("reason", d.reason)
 		o.text("systemMessage", d.user)
-		o.specific(about(event, d.context))
 	}
 	return Output{Stdout: o.line()}
 }

@@ -20,7 +20,15 @@ func codexPreToolUse(d PreToolUseDecision) Output {
 	if d.deny {
 		return Output{Exit: exitBlock, Stderr: stderrText(joined(d.reason, d.context))}
 	}
-	return Output{Stderr: stderrText(d.user)}
+	return Output{Stderr: stderrText(joined(d.user, noRewrite(d)))}
+}
+
+// noRewrite is what is said about a changed input in a host that takes none.
+func noRewrite(d PreToolUseDecision) string {
+	if d.input == "" {
+		return ""
+	}
+	return "A hook wanted to change the tool's input, which this host cannot take: the tool runs unchanged."
 }
 
 // ECA reads JSON at exit 0 only; at exit 2 stderr is the agent's next prompt, or the reason why the tool was refused.
@@ -156,7 +164,7 @@ func cursorPreToolUse(d PreToolUseDecision) Output {
 		o.str("agent_message", joined(d.reason, d.context))
 		return Output{Stdout: o.line()}
 	}
-	return Output{Stderr: stderrText(d.user)}
+	return Output{Stderr: stderrText(joined(d.user, noRewrite(d)))}
 }
 
 // otherPostToolUse tells the agent by adding to the tool's result. No block is sent: in these hosts it would hide the result.

@@ -2,6 +2,7 @@ package hookkit
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -146,9 +147,18 @@ func toolCases() []encodeCase {
 			stdout: `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"}}`,
 		},
 		{
-			row: "UserPromptSubmit, context and message", event: EventUserPromptSubmit, d: AddContext("c").TellUser("u"),
+			row: "UserPromptSubmit, context and message", event: EventUserPromptSubmit, d: AllowPrompt().TellAgent("c").TellUser("u"),
 			stdout: `{"systemMessage":"u","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"c"}}`,
 		},
+		{
+			row: "UserPromptSubmit, block: decision block and reason with exit 0", event: EventUserPromptSubmit,
+			d: BlockPrompt("a key is in it").TellAgent("c").TellUser("u"), stdout: `{"decision":"block","reason":"a key is in it","systemMessage":"u"}`,
+		},
+		{
+			row: "UserPromptSubmit, block without reason", event: EventUserPromptSubmit,
+			d: BlockPrompt(" "), stdout: `{"decision":"block","reason":"A hook blocked this prompt and gave no reason."}`,
+		},
+		{row: "UserPromptSubmit, allow: nothing", event: EventUserPromptSubmit, d: AllowPrompt()},
 		{row: "nothing to add", event: EventSessionStart, d: AddContext("")},
 		{row: "SessionEnd cleans up: nothing", event: EventSessionEnd, d: nil},
 	}
@@ -156,13 +166,16 @@ func toolCases() []encodeCase {
 
 func otherHostCases() []encodeCase {
 	rewrite := RewriteTool(json.RawMessage(`{"path":"a"}`), "changed a")
+	const noRewrite = "A hook wanted to change the tool's input, which this host cannot take: the tool runs unchanged."
+	prompt := BlockPrompt("no").TellUser("u")
 	return []encodeCase{
 		{row: "Codex CLI: no approve: silence", host: Codex, event: EventStop, d: AllowStop()},
 		{row: "Codex CLI: a message goes to stderr", host: Codex, event: EventStop, d: AllowStop().TellUser("u"), stderr: "u"},
 		{row: "Codex CLI: exit 2 + stderr (stdout ignored)", host: Codex, event: EventStop, d: BlockStop("no").TellUser("u"), exit: 2, stderr: "no"},
 		{row: "Codex CLI: no hookSpecificOutput on Stop", host: Codex, event: EventStop, d: ReportStop("r").TellAgent("a").TellUser("u"), exit: 1, stderr: "r"},
 		{row: "Codex CLI: deny", host: Codex, event: EventPreToolUse, d: DenyTool("s", "r"), exit: 2, stderr: "r"},
-		{row: "Codex CLI: no rewrite", host: Codex, event: EventPreToolUse, d: rewrite},
+		{row: "Codex CLI: no rewrite", host: Codex, event: EventPreToolUse, d: rewrite, stderr: noRewrite},
+		{row: "Codex CLI: prompt", host: Codex, event: EventUserPromptSubmit, d: prompt, exit: 2, stderr: "no\nu"},
 		{row: "Codex CLI: result", host: Codex, event: EventPostToolUse, d: RejectResult("s", "r").TellUser("u"), stdout: `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"r"}}`, stderr: "u"},
 		{row: "Codex CLI: context", host: Codex, event: EventSessionStart, d: AddContext("c"), stdout: `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"}}`},
 
@@ -173,7 +186,8 @@ func otherHostCases() []encodeCase {
 		{row: "ECA: updatedInput (merged)", host: ECA, event: EventPreToolUse, d: rewrite, stdout: `{"updatedInput":{"path":"a"},"additionalContext":"changed a"}`},
 		{row: "ECA: deny", host: ECA, event: EventPreToolUse, d: DenyTool("s", "r"), exit: 2, stderr: "r"},
 		{row: "ECA: additionalContext", host: ECA, event: EventPostToolUse, d: RejectResult("s", "r").TellAgent("c"), stdout: `{"additionalContext":"r\nc"}`},
-		{row: "ECA: context", host: ECA, event: EventUserPromptSubmit, d: AddContext("c").TellUser("u"), stdout: `{"additionalContext":"c","systemMessage":"u"}`},
+		{row: "ECA: context", host: ECA, event: EventUserPromptSubmit, d: AllowPrompt().TellAgent("c").TellUser("u"), stdout: `{"additionalContext":"c","systemMessage":"u"}`},
+		{row: "ECA: prompt", host: ECA, event: EventUserPromptSubmit, d: prompt, exit: 2, stderr: "no\nu"},
 
 		{row: "Gemini CLI: allow", host: Gemini, event: EventStop, d: AllowStop().TellUser("u"), stdout: `{"systemMessage":"u"}`},
 		{row: "Gemini CLI: exit 2 + stderr", host: Gemini, event: EventStop, d: BlockStop("no"), exit: 2, stderr: "no"},
@@ -181,7 +195,8 @@ func otherHostCases() []encodeCase {
 		{row: "Gemini CLI: rewrite", host: Gemini, event: EventPreToolUse, d: rewrite, stdout: `{"systemMessage":"changed a","hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"path":"a"}}}`},
 		{row: "Gemini CLI: deny", host: Gemini, event: EventPreToolUse, d: DenyTool("s", "r"), exit: 2, stderr: "r"},
 		{row: "Gemini CLI: result", host: Gemini, event: EventPostToolUse, d: AcceptResult().TellAgent("c"), stdout: `{"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"c"}}`},
-		{row: "Gemini CLI: context", host: Gemini, event: EventUserPromptSubmit, d: AddContext("c"), stdout: `{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"c"}}`},
+		{row: "Gemini CLI: context", host: Gemini, event: EventUserPromptSubmit, d: AllowPrompt().TellAgent("c"), stdout: `{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"c"}}`},
+		{row: "Gemini CLI: prompt", host: Gemini, event: EventUserPromptSubmit, d: prompt, exit: 2, stderr: "no\nu"},
 
 		{row: "Copilot CLI: allow", host: Copilot, event: EventStop, d: AllowStop()},
 		{row: "Copilot CLI: JSON block + reason; exit 2 only a warning on stop", host: Copilot, event: EventStop, d: BlockStop("no"), stdout: `{"decision":"block","reason":"no"}`},
@@ -192,12 +207,15 @@ func otherHostCases() []encodeCase {
 		{row: "Copilot CLI: result", host: Copilot, event: EventPostToolUse, d: RejectResult("s", "r").TellUser("u"), stderr: "u\nr"},
 		{row: "Copilot CLI: context", host: Copilot, event: EventSessionStart, d: AddContext("c").TellUser("u"), stderr: "u"},
 
+		{row: "Copilot CLI: prompt", host: Copilot, event: EventUserPromptSubmit, d: prompt, stderr: "no\nu"},
+
+		{row: "Cursor: prompt", host: Cursor, event: EventUserPromptSubmit, d: prompt, stdout: `{"continue":false,"user_message":"no\nu"}`},
 		{row: "Cursor: allow", host: Cursor, event: EventStop, d: AllowStop()},
 		{row: "Cursor: own format (followup_message)", host: Cursor, event: EventStop, d: BlockStop("no").TellUser("u"), stdout: `{"followup_message":"no"}`, stderr: "u"},
 		{row: "Cursor: report", host: Cursor, event: EventStop, d: ReportStop("r"), exit: 1, stderr: "r"},
 		{row: "Cursor: report with a turn", host: Cursor, event: EventStop, d: ReportStop("r").TellAgent("a"), stdout: `{"followup_message":"a"}`, stderr: "r"},
 		{row: "Cursor: deny", host: Cursor, event: EventPreToolUse, d: DenyTool("s", "r"), stdout: `{"permission":"deny","user_message":"s","agent_message":"r"}`},
-		{row: "Cursor: no rewrite", host: Cursor, event: EventPreToolUse, d: rewrite.TellUser("u"), stderr: "u"},
+		{row: "Cursor: no rewrite", host: Cursor, event: EventPreToolUse, d: rewrite.TellUser("u"), stderr: "u\n" + noRewrite},
 		{row: "Cursor: result", host: Cursor, event: EventPostToolUse, d: AcceptResult().TellAgent("c"), stderr: "c"},
 	}
 }
@@ -260,7 +278,7 @@ func TestEncodeAlwaysReadable(t *testing.T) {
 		blocks := false
 		var d Decision
 		var event EventName
-		switch rapid.IntRange(0, 6).Draw(t, "kind") {
+		switch rapid.IntRange(0, 8).Draw(t, "kind") {
 		case 0:
 			event, d = EventStop, AllowStop().TellUser(a).TellAgent(b)
 		case 1:
@@ -274,7 +292,11 @@ func TestEncodeAlwaysReadable(t *testing.T) {
 		case 5:
 			event, d = EventPostToolUse, RejectResult(a, b).TellAgent(c)
 		case 6:
-			event, d = EventUserPromptSubmit, AddContext(a).TellUser(b)
+			event, d = EventUserPromptSubmit, AllowPrompt().TellAgent(a).TellUser(b)
+		case 7:
+			event, d, blocks = EventUserPromptSubmit, BlockPrompt(a).TellUser(b), true
+		case 8:
+			event, d = EventSessionStart, AddContext(a).TellUser(b)
 		}
 		out := Encode(host, event, d)
 		if out.Exit == 2 && !blocks {
@@ -299,11 +321,35 @@ func TestEncodeAlwaysReadable(t *testing.T) {
 	})
 }
 
-func TestDecisionsCompare(t *testing.T) {
-	// Decisions are values: a test of a hook compares them with ==.
-	assert.Equal(t, BlockStop("x").TellUser("u"), BlockStop("x").TellUser("u"))
-	assert.Assert(t, BlockStop("x") != ReportStop("x"))
-	assert.Equal(t, RewriteTool(json.RawMessage(`{}`), "c"), RewriteTool(json.RawMessage(`{}`), "").TellAgent("c"))
+func TestEncodeImpossiblePairs(t *testing.T) {
+	// A decision that does not answer the event says nothing: a block of another event must not come out as one of this.
+	decisions := map[EventName]Decision{
+		EventStop: BlockStop("x"), EventPreToolUse: DenyTool("s", "x"), EventPostToolUse: RejectResult("s", "x"),
+		EventSessionStart: AddContext("x"), EventUserPromptSubmit: BlockPrompt("x"),
+	}
+	alike := map[EventName]EventName{EventSubagentStop: EventStop, EventPostToolUseFailure: EventPostToolUse}
+	events := []EventName{
+		EventStop, EventSubagentStop, EventPreToolUse, EventPostToolUse, EventPostToolUseFailure, EventSessionStart, EventSessionEnd,
+		EventUserPromptSubmit, "PreCompact", "",
+	}
+	for _, host := range []Host{Claude, Portable, Codex, ECA, Gemini, Copilot, Cursor} {
+		for _, event := range events {
+			for answered, d := range decisions {
+				said := !reflect.DeepEqual(Encode(host, event, d), Output{})
+				if event == answered || alike[event] == answered {
+					if host == Claude {
+						assert.Assert(t, said, "%s %T", event, d)
+					}
+					continue
+				}
+				assert.Assert(t, !said, "%s %s %T", host, event, d)
+			}
+		}
+	}
+}
+
+func TestDecisionsTell(t *testing.T) {
+	assert.Assert(t, BlockPrompt("").Blocks() && !AllowPrompt().Blocks())
 	assert.Assert(t, BlockStop("x").Blocks() && !ReportStop("x").Blocks() && !AllowStop().Blocks())
 	assert.Assert(t, DenyTool("", "").Denies() && !AllowTool().Denies())
 }

@@ -1,6 +1,11 @@
 package hookkit
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
 
 // EventName is the name of an event as Claude Code spells it. Events of other hosts are given these names when they mean the same.
 type EventName string
@@ -23,12 +28,14 @@ const (
 	SessionManual  = "manual"  // stdin is a terminal: a person started the hook
 )
 
-// Event is one event of the host: a pointer to one of the event types of this package.
+// Event is one event of the host: a pointer to one of the event types of this package, and to no other type.
 type Event interface {
 	// Name is the event's name in Claude Code's spelling, whatever the host calls it.
 	Name() EventName
 	// Base is the part that all events have.
 	Base() *Common
+
+	event()
 }
 
 // Common is what all events have. A field that the host did not send, or sent as null, is empty.
@@ -42,6 +49,7 @@ type Common struct {
 	AgentType      string
 	Host           Host // recognised from the event
 
+	env      []string
 	data     []byte
 	fields   []field
 	warnings []string
@@ -49,6 +57,30 @@ type Common struct {
 
 // Base returns c. It makes every event type an [Event].
 func (c *Common) Base() *Common { return c }
+
+func (*Common) event() {}
+
+// Getenv returns a variable of the environment that the host started the hook in ([IO.Env]), "" if it is not set. Of a name given
+// twice the last one counts. An event that [ParseEvent] made has no environment.
+func (c *Common) Getenv(name string) string { return getenv(c.env, name) }
+
+func getenv(env []string, name string) string {
+	for _, entry := range slices.Backward(env) {
+		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// ProjectDir is the folder in which the agent was started, from CLAUDE_PROJECT_DIR; it need not be the repository's root. A host that
+// does not say has its current directory taken for it, [Common.CWD], which moves with the agent's cd.
+func (c *Common) ProjectDir() string {
+	if dir := c.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
+		return dir
+	}
+	return c.CWD
+}
 
 // Raw returns the value of a top-level field byte for byte as received, null included. Names are compared exactly; of a name given
 // twice the last one counts, as in the host. The bytes must not be changed.
@@ -109,8 +141,17 @@ func (*PreToolUse) Name() EventName { return EventPreToolUse }
 // Input returns a field of the tool's input byte for byte as received.
 func (e *PreToolUse) Input(name string) (json.RawMessage, bool) { return member(e.ToolInput, name) }
 
-// InputString returns a string field of the tool's input, decoded; false if it is absent or no string.
+// InputString returns a string field of the tool's input, decoded; false if it is absent or no string. Lone surrogates and bytes that
+// are no UTF-8 become U+FFFD; [PreToolUse.Input] has them.
 func (e *PreToolUse) InputString(name string) (string, bool) { return stringMember(e.ToolInput, name) }
+
+// WithInput returns the tool's input with another text in one string field, for [RewriteTool]; the field is added if it is absent.
+// Every other byte is as received. The error says that the tool's input is no object, that the field is no string, that its present
+// text holds lone surrogates or bytes that are no UTF-8, so that a text made from [PreToolUse.InputString] would lose them, or that
+// the new text is not valid UTF-8. The event itself is not changed.
+func (e *PreToolUse) WithInput(name, text string) (json.RawMessage, error) {
+	return withString(e.ToolInput, name, text)
+}
 
 // FilePath returns the file that the tool works on, or "": the path in its input, which for a search is a folder. It may be relative,
 // and may hold any character.
@@ -131,7 +172,7 @@ func (*PostToolUse) Name() EventName { return EventPostToolUse }
 // Input returns a field of the tool's input byte for byte as received.
 func (e *PostToolUse) Input(name string) (json.RawMessage, bool) { return member(e.ToolInput, name) }
 
-// InputString returns a string field of the tool's input, decoded; false if it is absent or no string.
+// InputString returns a string field of the tool's input, decoded as by [PreToolUse.InputString].
 func (e *PostToolUse) InputString(name string) (string, bool) { return stringMember(e.ToolInput, name) }
 
 // Response returns a field of the tool's response byte for byte as received.
@@ -150,7 +191,7 @@ type PostToolUseFailure struct {
 	ToolUseID   string
 	Error       string // the whole output, for example "Exit code 3\n…"
 	IsInterrupt bool
-	DurationMS  float64
+	Duration    time.Duration
 }
 
 // Name returns [EventPostToolUseFailure].
@@ -161,7 +202,7 @@ func (e *PostToolUseFailure) Input(name string) (json.RawMessage, bool) {
 	return member(e.ToolInput, name)
 }
 
-// InputString returns a string field of the tool's input, decoded; false if it is absent or no string.
+// InputString returns a string field of the tool's input, decoded as by [PreToolUse.InputString].
 func (e *PostToolUseFailure) InputString(name string) (string, bool) {
 	return stringMember(e.ToolInput, name)
 }

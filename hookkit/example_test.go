@@ -8,10 +8,11 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 )
 
-// A complete Stop hook: the agent may not stop while a file named FAILED stands in the project.
+// A complete Stop hook: the agent may not stop while a file named FAILED stands in the project. It does not look at StopHookActive,
+// because the agent can mend this, and the host ends a row of blocks in which it does nothing.
 func ExampleMain() {
 	hook := func(_ context.Context, e *hookkit.Stop) (hookkit.StopDecision, error) {
-		report, err := os.ReadFile(e.CWD + "/FAILED")
+		report, err := os.ReadFile(e.ProjectDir() + "/FAILED")
 		switch {
 		case os.IsNotExist(err):
 			return hookkit.AllowStop(), nil

@@ -43,9 +43,13 @@ func ParseHost(name string) (Host, error) {
 }
 
 // recognise tells from the fields which host sent the event, and the event's name in Claude Code's spelling. An event that has no
-// counterpart keeps its own name; "" means that it has none.
-func recognise(r *fieldReader) (Host, EventName) {
-	name := r.str("hook_event_name")
+// counterpart keeps its own name; "" means that it has none. underClaude says that the environment is Claude Code's.
+//
+// Claude Code adds fields with every version, so one field alone never makes its event another host's.
+func recognise(r *fieldReader, underClaude bool) (Host, EventName) {
+	name, transcript := r.str("hook_event_name"), r.quiet("transcript_path")
+	inCodex := strings.Contains(transcript, "/.codex/")
+	isClaude := strings.Contains(transcript, "/.claude/") || r.has("prompt_id") || underClaude && !inCodex
 	switch {
 	case name == "" && r.has("hook_type"):
 		own := r.str("hook_type")
@@ -56,7 +60,9 @@ func recognise(r *fieldReader) (Host, EventName) {
 		return Gemini, geminiEvent(name)
 	case r.has("cursor_version", "conversation_id") && cursorEvent(name) != "":
 		return Cursor, cursorEvent(name)
-	case r.has("turn_id") || strings.Contains(r.quiet("transcript_path"), "/.codex/"):
+	case isClaude:
+		return Claude, EventName(name)
+	case inCodex || r.has("turn_id") && r.has("model"):
 		return Codex, EventName(name)
 	case r.has("timestamp") && (r.has("stop_reason", "tool_result") || !r.has("transcript_path")):
 		return Copilot, EventName(name)
@@ -190,7 +196,7 @@ func build(r *fieldReader, host Host, name EventName, c Common) Event {
 		return &PostToolUseFailure{
 			Common: c, ToolName: r.str("tool_name", "toolName"),
 			ToolInput: toolInput(r, host), ToolUseID: r.str("tool_use_id", "tool_call_id"),
-			Error: r.str("error", "error_message"), IsInterrupt: r.boolean("is_interrupt"), DurationMS: r.number("duration_ms"),
+			Error: r.str("error", "error_message"), IsInterrupt: r.boolean("is_interrupt"), Duration: r.milliseconds("duration_ms"),
 		}
 	case EventSessionStart:
 		return &SessionStart{Common: c, Source: r.str("source")}

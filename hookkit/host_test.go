@@ -3,9 +3,14 @@ package hookkit
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	"pgregory.net/rapid"
 )
 
 type hostCase struct {
@@ -105,6 +110,59 @@ func TestParseEventOtherHosts(t *testing.T) {
 			assert.Equal(t, len(got.Base().Warnings()), 0, "%v", got.Base().Warnings())
 			sameEvent(t, got, c.want)
 		})
+	}
+}
+
+func TestClaudeStaysClaude(t *testing.T) {
+	// Pins "unknown fields are normal": whatever one field a new version adds to a recorded event, its host and name stay.
+	paths, err := filepath.Glob("testdata/events/*.json")
+	assert.NilError(t, err)
+	events := map[string][]field{}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		assert.NilError(t, err)
+		_, fields, err := parseObject(data)
+		assert.NilError(t, err)
+		events[filepath.Base(path)] = fields
+	}
+	assert.Assert(t, len(events) > 5)
+	name := rapid.OneOf(rapid.StringMatching(`[a-z_]{1,12}`), rapid.SampledFrom([]string{
+		"turn_id", "model", "timestamp", "stop_reason", "tool_result", "conversation_id", "cursor_version", "generation_id", "hook_type",
+		"hook_name", "sessionId", "stopReason", "toolName", "chat_id", "workspaces", "prompt_response",
+	}))
+	value := rapid.SampledFrom([]string{`"x"`, `1`, `true`, `null`, `{}`, `["/.codex/"]`, `"/home/dev/.codex/sessions/r.jsonl"`})
+	rapid.Check(t, func(t *rapid.T) {
+		file := rapid.SampledFrom(slices.Sorted(maps.Keys(events))).Draw(t, "event")
+		added := field{name.Draw(t, "name"), []byte(value.Draw(t, "value"))}
+		if _, known := lookup(events[file], added.name); known {
+			t.Skip("no new field")
+		}
+		fields := slices.Clone(events[file])
+		own, _ := lookup(fields, "hook_event_name")
+		fields = slices.Insert(fields, rapid.IntRange(0, len(fields)).Draw(t, "at"), added)
+		host, name := recognise(&fieldReader{fields: fields}, false)
+		if host != Claude || string(name) != unquote(own) {
+			t.Fatalf("%s of %s", name, host)
+		}
+	})
+}
+
+func TestOneFieldAloneMakesNoOtherHost(t *testing.T) {
+	// Faults of one unknown field: exit 2 with blank stdout, which is Codex's block, is no block in Claude Code when stderr has certain words.
+	const claude = `"session_id":"s","transcript_path":"/home/dev/.claude/projects/p/s.jsonl","hook_event_name":"Stop"`
+	for input, want := range map[string]Host{
+		`{` + claude + `,"turn_id":"t"}`:                                                     Claude,
+		`{` + claude + `,"turn_id":"t","model":"m"}`:                                         Claude,
+		`{` + claude + `,"timestamp":1,"stop_reason":"end_turn"}`:                            Claude,
+		`{"hook_event_name":"Stop","prompt_id":"p","turn_id":"t","model":"m"}`:               Claude,
+		`{"hook_event_name":"Stop","turn_id":"t"}`:                                           Claude,
+		`{"hook_event_name":"Stop","turn_id":"t","model":"m"}`:                               Codex,
+		`{"hook_event_name":"Stop","timestamp":1,"stop_reason":"x","transcript_path":"/t"}`:  Copilot,
+		`{"hook_event_name":"Stop","transcript_path":"/home/dev/.codex/r.jsonl","cwd":"/p"}`: Codex,
+	} {
+		e, err := ParseEvent([]byte(input))
+		assert.NilError(t, err)
+		assert.Equal(t, e.Base().Host, want, input)
 	}
 }
 

@@ -3,13 +3,15 @@ package hookkit
 import (
 	"context"
 	"io"
+	"log" // only to mend its stderr: see Guard
 	"os"
 	"runtime/debug"
 
 	"golang.org/x/term"
 )
 
-// Process is what a program takes from the operating system. This file and the main.go files under cmd are the only ones that touch it.
+// Process is what a program takes from the operating system. Process, CurrentProcess and IsTerminal are for programs with a command
+// line of their own; a hook has [IO] and [Common.Getenv]. They are outside the promise of stability.
 type Process struct {
 	Args           []string // without the program's name
 	Dir            string   // "" if the working directory is gone
@@ -18,7 +20,7 @@ type Process struct {
 	Stdout, Stderr io.Writer
 }
 
-// CurrentProcess returns the values of this process.
+// CurrentProcess returns the values of this process. See [Process] for whom it is.
 func CurrentProcess() Process {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -27,7 +29,7 @@ func CurrentProcess() Process {
 	return Process{Args: os.Args[1:], Dir: dir, Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 }
 
-// IsTerminal reports whether a stream is a terminal. A stream that is no file is none.
+// IsTerminal reports whether a stream is a terminal. A stream that is no file is none. See [Process] for whom it is.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && f != nil && term.IsTerminal(int(f.Fd()))
@@ -35,15 +37,28 @@ func IsTerminal(stream any) bool {
 
 // Guard must be the first statement of a hook's main. After it, a panic in any goroutine, a deadlock, a stack overflow and concurrent
 // map writes end the program with SIGABRT (a shell shows 134) and not with exit code 2, which means "block" to a host; and writing to
-// a closed stdout or stderr is an error like any other instead of the program's end by SIGPIPE.
+// a closed stdout or stderr is an error like any other instead of the program's end by SIGPIPE. Package log's standard logger is
+// included, unless it has been given another output; a copy of os.Stderr or os.Stdout that was taken earlier is not.
 func Guard() {
 	debug.SetTraceback("crash")
 	// Go ends a program for a broken pipe only at descriptors 1 and 2, so what is written goes through others. Ignoring SIGPIPE
 	// would be inherited by every command that the hook starts, and catching it costs a thread, 0.3 ms of start-up.
+	before := os.Stderr
 	os.Stdout, os.Stderr = detached(os.Stdout), detached(os.Stderr)
+	if log.Writer() == before {
+		log.SetOutput(os.Stderr)
+	}
 }
 
 // Main is a whole hook program: [Guard], [Run] with the process's streams, and the end of the process with Run's exit code.
+//
+// The handler's context has no deadline, and does not end when the host sends SIGTERM (at its timeout, 1.5 s before SIGKILL): the
+// process does. A handler that starts commands, or must tidy up, asks for both itself:
+//
+//	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+//	defer stop()
+//	ctx, cancel := context.WithTimeout(ctx, 9*time.Minute)
+//	defer cancel()
 func Main(handlers Handlers, options ...Option) {
 	Guard()
 	p := CurrentProcess()

@@ -2,9 +2,12 @@ package hookkit
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -21,20 +24,20 @@ type field struct {
 //
 // Field names are compared exactly. Unknown fields are kept for [Common.Raw], unknown events become an [Other]. A known field with a
 // value of another type is left empty and named in [Common.Warnings]. The event refers to data, which must not be changed afterwards.
-func ParseEvent(data []byte) (Event, error) { return parseAs(data, "") }
+func ParseEvent(data []byte) (Event, error) { return parseAs(data, "", nil) }
 
-// parseAs is ParseEvent with the name that an event without one gets.
-func parseAs(data []byte, nameless EventName) (Event, error) {
+// parseAs is ParseEvent with the name that an event without one gets, and with the hook's environment.
+func parseAs(data []byte, nameless EventName, env []string) (Event, error) {
 	object, fields, err := parseObject(data)
 	if err != nil {
 		return nil, err
 	}
 	r := fieldReader{fields: fields}
-	host, name := recognise(&r)
+	host, name := recognise(&r, getenv(env, "CLAUDECODE") == "1")
 	if name == "" {
 		name = nameless
 	}
-	e := build(&r, host, name, Common{Host: host, data: object, fields: fields})
+	e := build(&r, host, name, Common{Host: host, env: env, data: object, fields: fields})
 	e.Base().warnings = r.warnings
 	return e, nil
 }
@@ -81,6 +84,45 @@ func member(raw json.RawMessage, name string) (json.RawMessage, bool) {
 		return nil, false
 	}
 	return lookup(fields, name)
+}
+
+// withString returns the object in raw with this text for its member, every other byte as it was. Of a name given twice the last one,
+// which counts, is replaced.
+func withString(raw json.RawMessage, name, text string) (json.RawMessage, error) {
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("field %q: the new text is not valid UTF-8", name)
+	}
+	var key string
+	from, to, last := -1, -1, -1 // the member's value; the end of the last member
+	scan := scanner{}
+	scan.onTop = func(part topPart, start, end int) {
+		if part == topKey {
+			key = unquote(raw[start:end])
+			return
+		}
+		if last = end; key == name {
+			from, to = start, end
+		}
+	}
+	if done, err := scan.feed(raw); err != nil || !done {
+		return nil, errors.New("the tool's input is not a JSON object")
+	}
+	var value []byte
+	switch {
+	case from >= 0 && raw[from] != '"':
+		return nil, fmt.Errorf("field %q: expected a string, found %s", name, kindOf(raw[from:to]))
+	case from >= 0:
+		if _, lossless := decode(raw[from:to]); !lossless {
+			return nil, fmt.Errorf("field %q holds lone surrogates or bytes that are no UTF-8, which a new text would lose", name)
+		}
+	case last >= 0:
+		from, to = last, last
+		value = append(appendQuoted([]byte{','}, name), ':')
+	default:
+		from, to = scan.start+1, scan.start+1
+		value = append(appendQuoted(nil, name), ':')
+	}
+	return slices.Concat(raw[:from], appendQuoted(value, text), raw[to:]), nil
 }
 
 func stringMember(raw json.RawMessage, name string) (string, bool) {
@@ -161,6 +203,16 @@ func (r *fieldReader) number(names ...string) float64 {
 		return 0
 	}
 	return n
+}
+
+func (r *fieldReader) milliseconds(name string) time.Duration {
+	n := r.number(name)
+	if n < 0 || n > float64(math.MaxInt64/time.Millisecond) {
+		_, value := r.raw(name)
+		r.warn(name, "milliseconds", value)
+		return 0
+	}
+	return time.Duration(n * float64(time.Millisecond))
 }
 
 func (r *fieldReader) message(names ...string) json.RawMessage {
@@ -261,6 +313,12 @@ func kindOf(value []byte) string {
 
 // unquote decodes a valid JSON string with its quotes. Lone surrogates and bytes that are no UTF-8 become U+FFFD; the raw value keeps them.
 func unquote(quoted []byte) string {
+	s, _ := decode(quoted)
+	return s
+}
+
+// decode is unquote that also says whether the decoded text is the whole content: nothing became U+FFFD that was something else.
+func decode(quoted []byte) (text string, lossless bool) {
 	s := quoted[1 : len(quoted)-1]
 	plain := true
 	for _, c := range s {
@@ -270,24 +328,27 @@ func unquote(quoted []byte) string {
 		}
 	}
 	if plain {
-		return string(s)
+		return string(s), true
 	}
 	out := make([]byte, 0, len(s))
+	lossless = true
 	for len(s) > 0 {
 		if s[0] == '\\' {
 			r, n := unescape(s)
 			out = utf8.AppendRune(out, r)
+			lossless = lossless && !utf16.IsSurrogate(r)
 			s = s[n:]
 			continue
 		}
 		r, n := utf8.DecodeRune(s)
 		out = utf8.AppendRune(out, r)
+		lossless = lossless && (r != utf8.RuneError || n > 1)
 		s = s[n:]
 	}
-	return string(out)
+	return string(out), lossless
 }
 
-// unescape decodes the escape at the start of s and says how long it is.
+// unescape decodes the escape at the start of s and says how long it is. A lone surrogate is returned as it is.
 func unescape(s []byte) (rune, int) {
 	switch s[1] {
 	case 'b':
@@ -310,7 +371,7 @@ func unescape(s []byte) (rune, int) {
 				return pair, 12
 			}
 		}
-		return utf8.RuneError, 6
+		return r, 6
 	}
 	return rune(s[1]), 2
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,10 +33,16 @@ func TestMain(m *testing.M) {
 }
 
 func hookMain(what string) {
+	if what == "log" {
+		log.SetFlags(0)
+	}
 	Main(Handlers{Stop: func(ctx context.Context, _ *Stop) (StopDecision, error) {
 		switch what {
 		case "block":
 			return BlockStop("the tests fail").TellUser("blocked"), nil
+		case "log":
+			log.Print("on the way")
+			return BlockStop("the tests fail"), nil
 		case "panic":
 			panic("in the handler")
 		case "panic in a goroutine":
@@ -165,6 +172,24 @@ func TestProcessClosedStdout(t *testing.T) {
 			assert.Equal(t, errOut.String(), want)
 		})
 	}
+}
+
+func TestProcessLogs(t *testing.T) {
+	// Pins fault 10 for a hook that writes with package log, whose logger took stderr before Guard was called: SIGPIPE would end it.
+	cmd := hookCommand(t, "log")
+	cmd.Stdin = strings.NewReader(stopEvent)
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	assert.Equal(t, exitCode(t, cmd.Run()), 2)
+	assert.Equal(t, errOut.String(), "on the way\nthe tests fail\n")
+
+	r, w, err := os.Pipe()
+	assert.NilError(t, err)
+	assert.NilError(t, r.Close())
+	defer w.Close()
+	cmd = hookCommand(t, "log")
+	cmd.Stdin, cmd.Stderr = strings.NewReader(stopEvent), w
+	assert.Equal(t, exitCode(t, cmd.Run()), 2)
 }
 
 func TestProcessLeavesSignalsToItsChildren(t *testing.T) {

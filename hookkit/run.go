@@ -14,7 +14,7 @@ import (
 type IO struct {
 	In       io.Reader // nil: nothing arrives
 	Out, Err io.Writer
-	Env      []string // "NAME=value"
+	Env      []string // "NAME=value"; for [Common.Getenv], and for what it says about the host
 	Dir      string   // the working directory; "" if it cannot be told
 	Terminal bool     // In is a terminal: nothing is read from it
 }
@@ -26,9 +26,9 @@ type Handlers struct {
 	PreToolUse         func(ctx context.Context, e *PreToolUse) (PreToolUseDecision, error)
 	PostToolUse        func(ctx context.Context, e *PostToolUse) (PostToolUseDecision, error)
 	PostToolUseFailure func(ctx context.Context, e *PostToolUseFailure) (PostToolUseDecision, error)
-	SessionStart       func(ctx context.Context, e *SessionStart) (ContextDecision, error)
+	SessionStart       func(ctx context.Context, e *SessionStart) (SessionStartDecision, error)
 	SessionEnd         func(ctx context.Context, e *SessionEnd) error // the host reads no answer
-	UserPromptSubmit   func(ctx context.Context, e *UserPromptSubmit) (ContextDecision, error)
+	UserPromptSubmit   func(ctx context.Context, e *UserPromptSubmit) (UserPromptSubmitDecision, error)
 }
 
 // ExitError is an error of a handler that chooses its exit code. A code other than 0 and 1 is taken for 1: only a decision blocks.
@@ -64,7 +64,7 @@ func Limit(limits ReadLimits) Option { return func(r *runner) { r.limits = limit
 // FailOpen ends a run that could not decide with exit 0 instead of 1. The reason is on stderr all the same.
 func FailOpen() Option { return func(r *runner) { r.failOpen = true } }
 
-// Observe calls f once, after the handler and before anything is written.
+// Observe calls f once, after everything is written. A panic of f changes nothing: not the exit code, and nobody is told.
 func Observe(f func(Observation)) Option { return func(r *runner) { r.observe = f } }
 
 // Observation is what a run did, for a debug log.
@@ -90,7 +90,8 @@ type runner struct {
 // does not depend on whether writing succeeds, so that a closed stdout cannot lose a block.
 //
 // The code is 2 only if the encoded decision says so. An event that cannot be read, an error and a panic of a handler give 1, with the
-// reason on stderr. An event that is unknown or has no handler gives 0 and no output. Nothing at all on stdin calls the handler of
+// reason on stderr. An event that is unknown or has no handler gives 0 and no output; one without a name, where handlers serve several
+// events, gives 0 and a line on stderr. Nothing at all on stdin calls the handler of
 // the event that [Expect] names with session [SessionUnknown]; on a terminal nothing is read and the session is [SessionManual].
 func Run(ctx context.Context, streams IO, handlers Handlers, options ...Option) int {
 	if streams.Out == nil {
@@ -105,7 +106,9 @@ func Run(ctx context.Context, streams IO, handlers Handlers, options ...Option) 
 			option(&r)
 		}
 		if r.expect == "" {
-			r.expect = handlers.only()
+			if names := handlers.names(); len(names) == 1 {
+				r.expect = names[0]
+			}
 		}
 		return r.run(ctx, streams)
 	})
@@ -122,15 +125,19 @@ func (r *runner) run(ctx context.Context, streams IO) int {
 	if err != nil {
 		out = r.failure(err)
 	}
-	if r.observe != nil {
-		r.observe(Observation{Event: event, Err: err, Output: out, Read: read.Sub(start), Handling: time.Since(read)})
-	}
+	decided := time.Now()
 	// Errors of writing are left alone: there is nobody to tell, and the exit code still counts.
 	if len(out.Stderr) > 0 {
 		_, _ = streams.Err.Write(out.Stderr)
 	}
 	if len(out.Stdout) > 0 {
 		_, _ = streams.Out.Write(out.Stdout)
+	}
+	if r.observe != nil {
+		Protect(io.Discard, func() int {
+			r.observe(Observation{Event: event, Err: err, Output: out, Read: read.Sub(start), Handling: decided.Sub(read)})
+			return exitOK
+		})
 	}
 	return out.Exit
 }
@@ -141,18 +148,21 @@ func (r *runner) event(ctx context.Context, streams IO) (Event, error) {
 		if r.expect == "" {
 			return nil, fmt.Errorf("%w: this is a hook, its event comes as JSON on stdin, and stdin is a terminal", ErrNoEvent)
 		}
-		return r.made(SessionManual, streams.Dir), nil
+		return r.made(SessionManual, streams), nil
 	}
 	data, err := ReadEvent(ctx, streams.In, r.limits)
 	if errors.Is(err, ErrNoEvent) && r.expect != "" {
-		return r.made(SessionUnknown, streams.Dir), nil
+		return r.made(SessionUnknown, streams), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	event, err := parseAs(data, r.expect)
+	event, err := parseAs(data, r.expect, streams.Env)
 	if err != nil {
 		return nil, err
+	}
+	if event.Name() == "" && len(r.handlers.names()) > 1 {
+		return event, &ExitError{Code: exitOK, Err: errors.New("the event has no hook_event_name, and this hook serves several events: nothing was done")}
 	}
 	base := event.Base()
 	if base.SessionID == "" {
@@ -168,10 +178,10 @@ func (r *runner) event(ctx context.Context, streams IO) (Event, error) {
 }
 
 // made is an event that did not come from a host.
-func (r *runner) made(session, dir string) Event {
-	event := build(&fieldReader{}, r.host, r.expect, Common{Host: r.host})
+func (r *runner) made(session string, streams IO) Event {
+	event := build(&fieldReader{}, r.host, r.expect, Common{Host: r.host, env: streams.Env})
 	event.Base().SessionID = session
-	event.Base().CWD = dir
+	event.Base().CWD = streams.Dir
 	return event
 }
 
@@ -219,10 +229,9 @@ func handled[E any, D Decision](ctx context.Context, f func(context.Context, E) 
 	return d, nil
 }
 
-// only is the event that the handlers serve if they serve one.
-func (h Handlers) only() EventName {
-	var found EventName
-	count := 0
+// names are the events that the handlers serve.
+func (h Handlers) names() []EventName {
+	var names []EventName
 	for _, one := range [...]struct {
 		name EventName
 		set  bool
@@ -237,14 +246,10 @@ func (h Handlers) only() EventName {
 		{EventUserPromptSubmit, h.UserPromptSubmit != nil},
 	} {
 		if one.set {
-			found = one.name
-			count++
+			names = append(names, one.name)
 		}
 	}
-	if count != 1 {
-		return ""
-	}
-	return found
+	return names
 }
 
 // failure is the output of a run that made no decision.

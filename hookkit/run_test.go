@@ -41,7 +41,7 @@ func allHandlers(log *[]string) Handlers {
 			note(e)
 			return AcceptResult().TellUser("failure"), nil
 		},
-		SessionStart: func(_ context.Context, e *SessionStart) (ContextDecision, error) {
+		SessionStart: func(_ context.Context, e *SessionStart) (SessionStartDecision, error) {
 			note(e)
 			return AddContext("start"), nil
 		},
@@ -49,9 +49,9 @@ func allHandlers(log *[]string) Handlers {
 			note(e)
 			return nil
 		},
-		UserPromptSubmit: func(_ context.Context, e *UserPromptSubmit) (ContextDecision, error) {
+		UserPromptSubmit: func(_ context.Context, e *UserPromptSubmit) (UserPromptSubmitDecision, error) {
 			note(e)
-			return AddContext("prompt"), nil
+			return AllowPrompt().TellAgent("prompt"), nil
 		},
 	}
 }
@@ -74,7 +74,7 @@ func TestRunDispatches(t *testing.T) {
 		{`{"hook_event_name":"SessionEnd","session_id":"s"}`, "SessionEnd s /dir", 0, "", ""},
 		{`{"hook_event_name":"UserPromptSubmit","session_id":"s"}`, "UserPromptSubmit s /dir", 0, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"prompt"}}`, ""},
 		{`{"hook_event_name":"PreCompact","session_id":"s"}`, "", 0, "", ""},
-		{`{"session_id":"s"}`, "", 0, "", ""},
+		{`{"session_id":"s"}`, "", 0, "", "the event has no hook_event_name, and this hook serves several events: nothing was done"},
 		{`{"hook_type":"postRequest","chat_id":"c"}`, "Stop c /dir", 2, "", "not yet"},
 	}
 	for _, c := range tests {
@@ -224,6 +224,58 @@ func TestRunObserve(t *testing.T) {
 		assert.Equal(t, seen[0].Read, time.Second)
 		assert.Equal(t, seen[0].Handling, 3*time.Second)
 	})
+}
+
+func TestRunObservesAfterWriting(t *testing.T) {
+	// An observer that panics changes neither what the host reads nor the exit code.
+	var out, errOut bytes.Buffer
+	code := Run(t.Context(), IO{In: strings.NewReader(`{"hook_event_name":"Stop"}`), Out: &out, Err: &errOut}, Handlers{
+		Stop: func(context.Context, *Stop) (StopDecision, error) { return BlockStop("no"), nil },
+	}, Observe(func(Observation) {
+		assert.Check(t, out.String() == "{}\n" && errOut.String() == "no\n", "%q %q", out.String(), errOut.String())
+		panic("in the observer")
+	}))
+	assert.Equal(t, code, 2)
+	assert.Equal(t, out.String(), "{}\n")
+	assert.Equal(t, errOut.String(), "no\n")
+}
+
+func TestRunGivesTheEnvironment(t *testing.T) {
+	env := []string{"A=1", "CLAUDE_PROJECT_DIR=/project", "A=2=3"}
+	for _, input := range []string{`{"hook_event_name":"Stop","cwd":"/c"}`, ""} {
+		asked := false
+		Run(t.Context(), IO{In: strings.NewReader(input), Env: env}, Handlers{Stop: func(_ context.Context, e *Stop) (StopDecision, error) {
+			asked = true
+			assert.Equal(t, e.Getenv("A"), "2=3")
+			assert.Equal(t, e.Getenv("B"), "")
+			assert.Equal(t, e.ProjectDir(), "/project")
+			return AllowStop(), nil
+		}})
+		assert.Assert(t, asked)
+	}
+	c := Common{CWD: "/c"}
+	assert.Equal(t, c.ProjectDir(), "/c")
+}
+
+func TestRunKnowsClaudeByItsEnvironment(t *testing.T) {
+	// CLAUDECODE=1 settles what the fields leave open: not what is another host's own format, nor Codex's transcript.
+	tests := []struct {
+		input string
+		want  Host
+	}{
+		{`{"hook_event_name":"Stop","turn_id":"t","model":"m"}`, Claude},
+		{`{"hook_event_name":"Stop","timestamp":1,"stop_reason":"end_turn"}`, Claude},
+		{`{"hook_event_name":"Stop","turn_id":"t","model":"m","transcript_path":"/h/.codex/sessions/r.jsonl"}`, Codex},
+		{`{"hook_event_name":"AfterAgent"}`, Gemini},
+		{`{"hook_type":"postRequest"}`, ECA},
+	}
+	for _, c := range tests {
+		var got Host
+		Run(t.Context(), IO{In: strings.NewReader(c.input), Env: []string{"CLAUDECODE=1"}}, Handlers{
+			Stop: func(_ context.Context, e *Stop) (StopDecision, error) { got = e.Host; return AllowStop(), nil },
+		})
+		assert.Equal(t, got, c.want, c.input)
+	}
 }
 
 func TestIsTerminal(t *testing.T) {

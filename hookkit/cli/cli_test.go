@@ -13,7 +13,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// table is a program with a hook command, an interactive command and one that fails open.
+// table is a program with a hook command, a command for people and one that fails open.
 func table() Command {
 	var loud bool
 	var times int
@@ -38,11 +38,11 @@ func table() Command {
 						Name: "validate", Short: "Before an edit", FailOpen: true, Options: func(*flag.FlagSet) {},
 						Run: func(context.Context, *Program, []string) int { return 0 },
 					},
-					{Name: "secret", Hidden: true, Run: func(context.Context, *Program, []string) int { panic("kaboom") }},
+					{Name: "secret", Run: func(context.Context, *Program, []string) int { panic("kaboom") }},
 				},
 			},
 			{
-				Name: "eval", Usage: "CODE", Short: "Evaluate", Interactive: true,
+				Name: "eval", Usage: "CODE", Short: "Evaluate",
 				Run: func(_ context.Context, p *Program, args []string) int {
 					flags := p.Flags(nil)
 					port := flags.Int("port", 0, "")
@@ -78,6 +78,7 @@ Usage: demo hook COMMAND
 Commands:
   stop      When the agent stops
   validate  Before an edit
+  secret
 
 Run 'demo hook COMMAND --help' for one of them.
 `
@@ -96,7 +97,7 @@ Usage: demo eval CODE
 )
 
 func TestMainDispatch(t *testing.T) {
-	// The exit codes pin "a bad flag must not block": 1 under hook, 2 only where a command says so or a hook decided so.
+	// The exit codes pin "a bad flag must not block": 1, and 2 only where a hook decided so.
 	tests := []struct {
 		args   string
 		exit   int
@@ -110,7 +111,7 @@ func TestMainDispatch(t *testing.T) {
 		{"help hook", 0, hookHelp, ""},
 		{"help hook stop", 0, stopHelp, ""},
 		{"help hook stopp", 1, "", "demo hook: unknown command \"stopp\"; did you mean \"stop\"?\nRun 'demo hook --help' for usage.\n"},
-		{"help eval x", 2, "", "demo eval: unexpected argument \"x\"\nRun 'demo eval --help' for usage.\n"},
+		{"help eval x", 1, "", "demo eval: unexpected argument \"x\"\nRun 'demo eval --help' for usage.\n"},
 		{"hook", 1, "", hookHelp},
 		{"hook help stop", 0, stopHelp, ""},
 		{"hooks --help", 0, hookHelp, ""},
@@ -122,12 +123,12 @@ func TestMainDispatch(t *testing.T) {
 		{"hook stop --times x", 1, "", "demo hook stop: invalid value \"x\" for flag -times: parse error\nRun 'demo hook stop --help' for usage.\n"},
 		{"hook validate --nope", 0, "", "demo hook validate: flag provided but not defined: -nope; nothing was checked and nothing is blocked\nRun 'demo hook validate --help' for usage.\n"},
 		{"hook sotp", 1, "", "demo hook: unknown command \"sotp\"; did you mean \"stop\"?\nRun 'demo hook --help' for usage.\n"},
-		{"hook sekret", 1, "", "demo hook: unknown command \"sekret\"\nRun 'demo hook --help' for usage.\n"},
+		{"hook sekret", 1, "", "demo hook: unknown command \"sekret\"; did you mean \"secret\"?\nRun 'demo hook --help' for usage.\n"},
 		{"hook --debug", 1, "", "demo hook: unknown flag \"--debug\"\nRun 'demo hook --help' for usage.\n"},
 		{"nonsense", 1, "", "demo: unknown command \"nonsense\"\nRun 'demo --help' for usage.\n"},
 		{"eval --port 5 x", 0, "port=5 x\n", ""},
-		{"eval --prot 5 x", 2, "", "demo eval: flag provided but not defined: -prot\nRun 'demo eval --help' for usage.\n"},
-		{"eval", 2, "", "demo eval: expected one CODE\nRun 'demo eval --help' for usage.\n"},
+		{"eval --prot 5 x", 1, "", "demo eval: flag provided but not defined: -prot\nRun 'demo eval --help' for usage.\n"},
+		{"eval", 1, "", "demo eval: expected one CODE\nRun 'demo eval --help' for usage.\n"},
 		{"eval --port 5 --help", 0, evalHelp, ""},
 		{"--version", 0, "demo 1.2.3\n", ""},
 		{"version", 0, "demo 1.2.3\n", ""},
@@ -216,7 +217,7 @@ func TestColor(t *testing.T) {
 	}
 	for _, c := range tests {
 		style := c.p.Color(c.stream)
-		assert.Equal(t, style.Enabled(), c.coloured, c.name)
+		assert.Equal(t, style.on, c.coloured, c.name)
 		want := "x"
 		if c.coloured {
 			want = "\x1b[31mx\x1b[0m"

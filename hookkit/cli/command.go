@@ -19,13 +19,9 @@ type Command struct {
 	Usage   string // what follows the name: "[--debug] FILE"
 	Short   string // one line
 	Long    string // for --help; Short if empty
-	Hidden  bool   // not listed in help
 
-	// Interactive allows usage errors to end with exit code 2, as is usual for people's commands. Without it they end with 1, because 2
-	// blocks the agent when a hook ends with it.
-	Interactive bool
-
-	// FailOpen ends with exit code 0 on usage errors: the hook lets its event pass, and says so on stderr.
+	// FailOpen ends with exit code 0 on usage errors: the hook lets its event pass, and says so on stderr. Without it they end with 1,
+	// never with the usual 2, which blocks the agent when a hook ends with it.
 	FailOpen bool
 
 	// Options declares the flags, if any. They are parsed before Run, which gets what is left. Without it Run gets all arguments.
@@ -35,17 +31,13 @@ type Command struct {
 }
 
 const (
-	exitOK       = 0
-	exitFailure  = 1
-	exitBadUsage = 2 // for interactive commands only
+	exitOK      = 0
+	exitFailure = 1
 )
 
 func (c *Command) badUsage() int {
-	switch {
-	case c.FailOpen:
+	if c.FailOpen {
 		return exitOK
-	case c.Interactive:
-		return exitBadUsage
 	}
 	return exitFailure
 }
@@ -140,9 +132,7 @@ func (p *Program) unknown(c *Command, path, name string) int {
 func (c *Command) names() []string {
 	var names []string
 	for i := range c.Sub {
-		if !c.Sub[i].Hidden {
-			names = append(names, c.Sub[i].Name)
-		}
+		names = append(names, c.Sub[i].Name)
 	}
 	return append(names, "help")
 }

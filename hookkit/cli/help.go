@@ -27,9 +27,7 @@ func (p *Program) help(w io.Writer, c *Command, path string) {
 		b.WriteString("\nCommands:\n")
 		var rows [][2]string
 		for i := range c.Sub {
-			if !c.Sub[i].Hidden {
-				rows = append(rows, [2]string{c.Sub[i].Name, c.Sub[i].Short})
-			}
+			rows = append(rows, [2]string{c.Sub[i].Name, c.Sub[i].Short})
 		}
 		writeRows(&b, rows)
 		_, _ = fmt.Fprintf(&b, "\nRun '%s COMMAND --help' for one of them.\n", path)

@@ -8,9 +8,6 @@ func (p *Program) Color(stream any) Style {
 	return Style{on: p.terminal(stream) && p.Getenv("NO_COLOR") == "" && p.Getenv("TERM") != "dumb"}
 }
 
-// Enabled reports whether text is coloured.
-func (s Style) Enabled() bool { return s.on }
-
 // Bold makes text bold.
 func (s Style) Bold(text string) string { return s.wrap("1", text) }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/debuglog"
 )
 
 // allowed is the answer of the form with arguments, which is for people and scripts.
@@ -39,12 +40,13 @@ func Commands() []cli.Command {
 
 // command completes a row to a hook that allows whatever arrives, wrong arguments and unreadable events included, with exit code 0.
 func command(event hookkit.EventName, c cli.Command) cli.Command {
+	var debug bool
 	c.FailOpen = true
 	c.Options = func(flags *flag.FlagSet) {
 		// Settings may hold these flags already; there is nothing to do with them yet.
 		flags.Bool("strict-eval", false, "accepted; no effect yet")
 		flags.Int("timeout", 30, "accepted; no effect yet (`SECONDS`)")
-		flags.Bool("debug", false, "accepted; no effect yet")
+		debuglog.Flag(flags, &debug)
 	}
 	c.Run = func(ctx context.Context, p *cli.Program, args []string) int {
 		// The host sets no FILE_PATH: settings that pass "$FILE_PATH" give an empty argument, and then the event counts.
@@ -52,7 +54,11 @@ func command(event hookkit.EventName, c cli.Command) cli.Command {
 			_, _ = io.WriteString(p.Stdout, allowed)
 			return 0
 		}
-		return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{}, hookkit.Expect(event), hookkit.FailOpen())
+		options := []hookkit.Option{hookkit.Expect(event), hookkit.FailOpen()}
+		if debuglog.Wanted(p, debug) {
+			options = append(options, debuglog.New(p, c.Name, true).Option())
+		}
+		return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{}, options...)
 	}
 	return c
 }

@@ -2,6 +2,8 @@ package edit
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,7 +22,7 @@ func TestCommandsLetEverythingPass(t *testing.T) {
 		stderr string
 	}{
 		{"event", []string{"validate"}, `{"hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{"file_path":"/a.clj"}}`, "", ""},
-		{"event with flags", []string{"eval", "--strict-eval", "--timeout", "10", "--debug"}, `{"hook_event_name":"PostToolUse"}`, "", ""},
+		{"event with flags", []string{"eval", "--strict-eval", "--timeout", "10"}, `{"hook_event_name":"PostToolUse"}`, "", ""},
 		{"empty arguments: the host sets no FILE_PATH", []string{"validate", "", ""}, `{"hook_event_name":"PreToolUse"}`, "", ""},
 		{"another event", []string{"validate"}, `{"hook_event_name":"Stop"}`, "", ""},
 		{"nothing on stdin", []string{"eval"}, "", "", ""},
@@ -37,5 +39,38 @@ func TestCommandsLetEverythingPass(t *testing.T) {
 			assert.Equal(t, out.String(), c.stdout)
 			assert.Equal(t, errOut.String(), c.stderr)
 		})
+	}
+}
+
+// spec/stop-semantics.md "Debugging": --debug and BREPL_HOOK_DEBUG=1 on any hook command.
+func TestDebug(t *testing.T) {
+	const event = `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Edit"}`
+	for _, c := range []struct {
+		args, env []string
+		logged    bool
+	}{
+		{[]string{"validate", "--debug"}, nil, true},
+		{[]string{"eval"}, []string{"BREPL_HOOK_DEBUG=1"}, true},
+		{[]string{"validate"}, nil, false},
+	} {
+		state := t.TempDir()
+		var out, errOut bytes.Buffer
+		p := cli.Program{
+			Args: c.args, Env: append(c.env, "BREPL_STATE_DIR="+state), Stdin: strings.NewReader(event), Stdout: &out, Stderr: &errOut, Name: "brepl",
+		}
+		assert.Equal(t, p.Main(t.Context(), cli.Command{Sub: Commands()}), 0)
+		assert.Equal(t, out.String(), "")
+		logs, err := filepath.Glob(filepath.Join(state, "*", "s", "debug.log"))
+		assert.NilError(t, err)
+		if !c.logged {
+			assert.Equal(t, len(logs), 0)
+			assert.Equal(t, errOut.String(), "")
+			continue
+		}
+		assert.Equal(t, len(logs), 1)
+		log, err := os.ReadFile(logs[0])
+		assert.NilError(t, err)
+		assert.Assert(t, strings.Contains(string(log), " brepl hook "+c.args[0]+" ") && strings.Contains(string(log), event), "%s", log)
+		assert.Assert(t, strings.HasPrefix(errOut.String(), "brepl debug: "+c.args[0]+` session="s" `), "%s", errOut.String())
 	}
 }

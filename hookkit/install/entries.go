@@ -64,11 +64,14 @@ func entries(program string, o Options) []settings.Entry {
 
 // hostTimeout is the timeout to write into the settings for something that may
 // take as long as budget: none while the host's default leaves a minute to
-// spare, else a minute more than budget, in steps of 10 s.
+// spare, else a minute more than budget, in steps of 10 s, up to the longest that the host can wait.
 func hostTimeout(budget time.Duration) time.Duration {
 	const spare, step = time.Minute, 10 * time.Second
-	if budget+spare <= settings.DefaultTimeout {
+	if budget <= settings.DefaultTimeout-spare {
 		return 0
+	}
+	if budget > settings.MaxTimeout-spare-step {
+		return settings.MaxTimeout
 	}
 	return (budget + spare + step - 1).Truncate(step)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -51,6 +52,7 @@ func Install(ctx context.Context, env Env, o Options) (Report, error) {
 		return r, err
 	}
 	r.warnForeign(out.Path, out.Foreign)
+	r.warnDropped(out.Path, out.Removed)
 	ours := slices.Concat(out.Kept, out.Added)
 	r.compare(ours, env.others(root, out.Path))
 	if scope == settings.Project && root != filepath.Clean(env.Dir) {
@@ -92,6 +94,9 @@ func Uninstall(ctx context.Context, env Env, o Options) (Report, error) {
 		if len(f.handlers) > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s still has hooks of %s%s", f.Path, Program, howToRemove(f.File, root)))
 		}
+	}
+	if !o.DryRun {
+		session.RemoveStrays(templatePath(root))
 	}
 	if _, err := os.Lstat(templatePath(root)); err == nil {
 		r.Template = &Template{Path: templatePath(root), Status: Present}
@@ -175,14 +180,35 @@ func (r *Report) warnForeign(path string, foreign []settings.Handler) {
 	}
 }
 
+// warnDropped names what somebody had added to handlers of ours that were written anew.
+func (r *Report) warnDropped(path string, removed []settings.Handler) {
+	for _, h := range removed {
+		if len(h.More) > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %q for %s is replaced, and what was added to it goes: %s",
+				path, h.Command, h.Event, strings.Join(h.More, ", ")))
+		}
+	}
+}
+
 func templatePath(root string) string { return filepath.Join(root, ".brepl", "hooks.edn") }
 
 // writeTemplate creates hooks.edn. Whatever has that name already is left alone.
-func (r *Report) writeTemplate(dryRun bool) error {
+func (r *Report) writeTemplate(dryRun bool) (err error) {
 	path := templatePath(r.Root)
 	r.Template = &Template{Path: path, Status: Present}
-	_, err := os.Lstat(path)
+	defer func() {
+		if err != nil {
+			r.Template.Status = Failed
+		}
+	}()
+	if !dryRun {
+		session.RemoveStrays(path)
+	}
+	_, err = os.Lstat(path)
 	if err == nil {
+		if link, _ := os.Readlink(path); link != "" && missing(path) {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is a symbolic link to %s, which is not there: no stop hooks run", path, link))
+		}
 		return nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -204,4 +230,9 @@ func (r *Report) writeTemplate(dryRun bool) error {
 		r.Template.Status = Created
 	}
 	return err
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

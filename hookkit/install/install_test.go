@@ -1,6 +1,7 @@
 package install
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,9 +108,54 @@ func TestInstallPreservesHooksEdn(t *testing.T) {
 	assert.Equal(t, len(commands(w.local())), 4)
 
 	w = newWorld(t, fs.WithDir(".brepl", fs.WithSymlink("hooks.edn", "elsewhere")))
-	assert.Equal(t, w.install(t, Options{}).Template.Status, Present)
+	r = w.install(t, Options{})
+	assert.Equal(t, r.Template.Status, Present)
+	assert.DeepEqual(t, r.Warnings, []string{w.path(".brepl", "hooks.edn") + " is a symbolic link to " + w.path(".brepl", "elsewhere") + ", which is not there: no stop hooks run"})
 	_, err := os.Stat(w.path(".brepl", "elsewhere"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
+
+	w = newWorld(t, fs.WithDir(".brepl", fs.WithSymlink("hooks.edn", "real.edn"), fs.WithFile("real.edn", "{}")))
+	assert.Equal(t, len(w.install(t, Options{}).Warnings), 0)
+}
+
+// Faults 17: what was done until then is reported, and what failed too.
+func TestInstallTemplateFails(t *testing.T) {
+	w := newWorld(t, fs.WithFile(".brepl", ""))
+	for _, o := range []Options{{DryRun: true}, {}} {
+		r, err := Install(t.Context(), w.env, o)
+		assert.ErrorContains(t, err, "cannot look at "+w.path(".brepl", "hooks.edn")+": ")
+		assert.Equal(t, r.Files[0].Status, Created)
+		assert.Equal(t, r.Template.Status, Failed)
+		assert.Assert(t, strings.Contains(r.Text(), "\n.brepl/hooks.edn: not created\n"), r.Text())
+	}
+	code, stdout, _ := w.runCommand(t, nil, "install", "--scope", "project", "--json")
+	assert.Equal(t, code, 1)
+	assert.Assert(t, strings.Contains(stdout, `"status": "failed"`) && strings.Contains(stdout, `"error": "cannot look at `), stdout)
+}
+
+// Faults 18: what a killed install has left beside hooks.edn goes.
+func TestStraysBesideTemplateGo(t *testing.T) {
+	w := newWorld(t)
+	w.install(t, Options{})
+	stray := w.path(".brepl", ".hooks.edn.4194999-1.tmp")
+	for _, call := range []func(){func() { w.install(t, Options{}) }, func() { w.uninstall(t, Options{}) }} {
+		assert.NilError(t, os.WriteFile(stray, nil, 0o600))
+		w.install(t, Options{DryRun: true})
+		w.uninstall(t, Options{DryRun: true})
+		_, err := os.Lstat(stray)
+		assert.NilError(t, err)
+		call()
+		_, err = os.Lstat(stray)
+		assert.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
+
+// A handler of ours is written as we want it; what somebody had added to it is named.
+func TestInstallNamesWhatItDrops(t *testing.T) {
+	w := newWorld(t, withLocal(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"brepl hook stop","async":true,"if":"Edit(*)"}]}]}}`))
+	r := w.install(t, Options{})
+	assert.DeepEqual(t, r.Warnings, []string{w.local() + `: "brepl hook stop" for Stop is replaced, and what was added to it goes: async, if`})
+	assert.Equal(t, len(w.install(t, Options{}).Warnings), 0)
 }
 
 // Seed 002, "Hook Flags".
@@ -139,6 +185,7 @@ func TestInstallFlags(t *testing.T) {
 func TestHostTimeoutWritten(t *testing.T) {
 	for budget, want := range map[time.Duration]time.Duration{
 		0: 0, 540 * time.Second: 0, 541 * time.Second: 610 * time.Second, 600 * time.Second: 660 * time.Second, time.Hour: 3660 * time.Second,
+		settings.MaxTimeout: settings.MaxTimeout, 2147410 * time.Second: 2147470 * time.Second, math.MaxInt64: settings.MaxTimeout,
 	} {
 		assert.Equal(t, hostTimeout(budget), want, budget)
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -93,7 +93,10 @@ func (e Env) isHome(dir string) bool {
 // where the PATH leads to this very binary; else by absolute path, because a
 // hook's PATH is the agent's.
 func (e Env) program(scope settings.Scope) (word string, warnings []string, err error) {
-	found := lookPath(Program, e.Path)
+	found, err := proc.LookPath(Program, []string{"PATH=" + e.Path})
+	if err != nil {
+		found = "" // what is there but cannot be run is not found by the agent either
+	}
 	if scope == settings.Project {
 		if found == "" {
 			warnings = append(warnings, Program+" is not on your PATH, and the project's settings call it by that name: the hooks will not run until it is")
@@ -118,24 +121,6 @@ func (e Env) program(scope settings.Scope) (word string, warnings []string, err 
 		warnings = append(warnings, fmt.Sprintf("%s on your PATH is another file (%s): the hooks call this one, %s", Program, found, e.Executable))
 	}
 	return settings.ShellQuote(e.Executable), warnings, nil
-}
-
-// lookPath finds a program in the absolute folders of a PATH.
-func lookPath(name, path string) string {
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) {
-			continue // depends on where the agent stands
-		}
-		file := filepath.Join(dir, name)
-		info, err := os.Stat(file)
-		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
-			return file
-		}
-	}
-	return ""
 }
 
 func sameFile(a, b string) bool {

@@ -21,7 +21,7 @@ const (
 	Deleted   Status = "deleted" // nothing but our hooks was in it
 	Absent    Status = "absent"  // it was not there, and is not
 	Present   Status = "present" // it was there and was not touched
-	Failed    Status = "failed"  // it is as it was; the error says why
+	Failed    Status = "failed"  // it is as it was, or not there; the error says why
 )
 
 // A Report is what Install and Uninstall did, for people and as JSON.
@@ -141,6 +141,8 @@ func (r *Report) Text() string {
 		switch {
 		case t.Status == Created:
 			fmt.Fprintf(&b, "%s: %screated; put your stop hooks there\n", path, would)
+		case t.Status == Failed:
+			fmt.Fprintf(&b, "%s: not created\n", path)
 		case r.Action == "uninstall":
 			fmt.Fprintf(&b, "%s: stays; delete it if you no longer need it\n", path)
 		default:

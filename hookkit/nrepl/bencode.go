@@ -39,6 +39,7 @@ type decoder struct {
 	head  []byte // first bytes of the message being read
 	used  int    // bytes of the message read so far
 	items int
+	whole int // good messages so far, counted by the caller
 }
 
 func newDecoder(r io.Reader, limits decodeLimits) *decoder {
@@ -215,7 +216,7 @@ func (d *decoder) note(p []byte) {
 func (d *decoder) errorf(format string, args ...any) error {
 	head := string(d.head)
 	rest, _ := d.r.Peek(min(d.r.Buffered(), headSize-len(head))) // never more than is buffered: cannot fail
-	return &ProtocolError{Head: head + string(rest), Reason: fmt.Sprintf(format, args...)}
+	return &ProtocolError{Head: head + string(rest), Reason: fmt.Sprintf(format, args...), later: d.whole > 0}
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

@@ -309,6 +309,7 @@ func (c *Conn) receive() (Message, error) {
 	if !ok {
 		return nil, c.dec.errorf("a message must be a dict")
 	}
+	c.dec.whole++
 	m := Message(dict)
 	c.mu.Lock()
 	if i := slices.Index(c.closing, m.Text("id")); i >= 0 && m.Status()["done"] {

@@ -103,13 +103,18 @@ type ProtocolError struct {
 	Head string
 	// Reason says what is wrong with it.
 	Reason string
+	// later says that there were good messages before: it is a server.
+	later bool
 }
 
 func (e *ProtocolError) Error() string {
-	if name := speaks(e.Head); name != "" {
+	if name := speaks(e.Head); name != "" && !e.later {
 		return fmt.Sprintf("the port speaks %s, not nREPL (it sent %q)", name, e.Head)
 	}
 	text := "the port does not speak nREPL: " + e.Reason
+	if e.later {
+		text = "the nREPL server sent a message that cannot be read: " + e.Reason
+	}
 	if e.Head != "" {
 		text += fmt.Sprintf(" (it sent %q)", e.Head)
 	}

@@ -121,11 +121,11 @@ func prepare(c Command) (path string, env []string, err error) {
 		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") })
 		env = append(env, "PWD="+c.Dir)
 	}
-	path, err = lookPath(c.Argv[0], c.Env)
+	path, err = LookPath(c.Argv[0], c.Env)
 	switch err {
 	case nil:
 		return path, env, nil
-	case ErrPermission: //nolint:errorlint // lookPath returns the sentinels themselves
+	case ErrPermission: //nolint:errorlint // LookPath returns the sentinels themselves
 		err = &StartError{Program: c.Argv[0], Dir: c.Dir, Kind: err, Err: errors.New("the file on the PATH is not executable")}
 	default:
 		err = &StartError{Program: short(c.Argv[0]), Dir: c.Dir, Kind: err, Err: errors.New("it is in no folder of PATH")}
@@ -136,10 +136,11 @@ func prepare(c Command) (path string, env []string, err error) {
 // defaultPath is used when there is no PATH at all, as shells do.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
-// lookPath finds a program in the absolute folders of env's PATH. Relative ones
-// are passed over: what they mean depends on the directory we happen to be in.
-// The error is ErrNotFound or ErrPermission.
-func lookPath(name string, env []string) (string, error) {
+// LookPath finds a program in the absolute folders of env's PATH. Relative ones
+// are passed over: what they mean depends on the directory we happen to be in. A
+// name with a folder in it is returned as it is. The error is [ErrNotFound], or
+// [ErrPermission] when there is a file but none that can be run.
+func LookPath(name string, env []string) (string, error) {
 	if strings.ContainsRune(name, '/') || filepath.Base(name) != name {
 		return name, nil
 	}

@@ -12,7 +12,7 @@ import (
 // argument. The error is [ErrNoShell].
 func Shell(env []string) (argv []string, err error) {
 	for _, name := range []string{"bash", "sh"} {
-		if _, err = lookPath(name, env); err == nil {
+		if _, err = LookPath(name, env); err == nil {
 			return []string{name, "-c"}, nil
 		}
 	}

@@ -16,7 +16,7 @@ func (s *Session) Find() (string, error) {
 	parent := filepath.Join(root, privateName())
 	dir := filepath.Join(parent, s.name)
 	for _, d := range []string{parent, dir} {
-		if err := privateDir(d, false); err != nil {
+		if err := privateDir(d, false, s.elsewhere); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return "", fs.ErrNotExist
 			}

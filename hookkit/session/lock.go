@@ -49,6 +49,10 @@ func (s *Session) tryLock() (func(), error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, lockName)
+	// A symbolic link would be followed, and then never be what was locked.
+	if err = checkOwned(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	ok, err := lock.TryLock()
 	switch {

@@ -24,7 +24,12 @@ type Session struct {
 	id   string
 	name string
 	root func() (string, error) // the state folder
+	// elsewhere is what a person can do about a state folder that is not used,
+	// beside removing what is in the way.
+	elsewhere string
 }
+
+const setStateDir = ", or set BREPL_STATE_DIR to a folder of your own"
 
 // Open says where a session's state is. It makes no system calls: nothing is
 // looked at before something is read or written. env is the environment. The
@@ -37,6 +42,21 @@ func Open(env func(string) string, id string) (*Session, error) {
 		id:   id,
 		name: SafeName(id),
 		root: sync.OnceValues(func() (string, error) { return stateDir(env) }),
+
+		elsewhere: setStateDir,
+	}, nil
+}
+
+// OpenIn is Open with a state folder that does not depend on BREPL_STATE_DIR. It
+// is made when something is written. The error is a folder that is no absolute path.
+func OpenIn(dir, id string) (*Session, error) {
+	if !filepath.IsAbs(dir) {
+		return nil, fmt.Errorf("state folder %q: give an absolute path", dir)
+	}
+	return &Session{
+		id:   id,
+		name: SafeName(id),
+		root: sync.OnceValues(func() (string, error) { return makeDir(dir) }),
 	}, nil
 }
 
@@ -66,12 +86,12 @@ func (s *Session) Dir() (string, error) {
 	}
 	parent := filepath.Join(root, privateName())
 	dir := filepath.Join(parent, s.name)
-	if err = privateDir(parent, true); err != nil {
+	if err = privateDir(parent, true, s.elsewhere); err != nil {
 		return "", err
 	}
 	// The end of the session may remove it between making it and looking at it.
 	for range 50 {
-		if err = privateDir(dir, true); !errors.Is(err, fs.ErrNotExist) {
+		if err = privateDir(dir, true, s.elsewhere); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
@@ -92,8 +112,8 @@ func (s *Session) Remove() error {
 	errs := []error{RemoveOwned(path), RemoveOwned(path + badSuffix)}
 	parent := filepath.Join(filepath.Dir(path), privateName())
 	dir := filepath.Join(parent, s.name)
-	if err = privateDir(parent, false); err == nil {
-		err = privateDir(dir, false)
+	if err = privateDir(parent, false, s.elsewhere); err == nil {
+		err = privateDir(dir, false, s.elsewhere)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -119,10 +139,11 @@ func removeAll(dir string) error {
 // stateDir finds the state folder, and makes BREPL_STATE_DIR when it is missing.
 func stateDir(env func(string) string) (string, error) {
 	if dir := env("BREPL_STATE_DIR"); dir != "" {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		made, err := makeDir(dir)
+		if err != nil {
 			return "", fmt.Errorf("BREPL_STATE_DIR: %w", err)
 		}
-		return filepath.Clean(dir), nil
+		return made, nil
 	}
 	if info, err := os.Stat("/tmp"); err == nil && info.IsDir() && filepath.IsAbs("/tmp") {
 		return "/tmp", nil
@@ -136,9 +157,14 @@ func stateDir(env func(string) string) (string, error) {
 		strings.Join(tempVars, ", "))
 }
 
+func makeDir(dir string) (string, error) {
+	return filepath.Clean(dir), os.MkdirAll(dir, 0o700)
+}
+
 // privateDir checks that a folder is ours alone, after making it if asked to. The
-// error is fs.ErrNotExist when it is missing, or a *RefusedError.
-func privateDir(path string, create bool) error {
+// error is fs.ErrNotExist when it is missing, or a *RefusedError. elsewhere ends
+// its hint.
+func privateDir(path string, create bool, elsewhere string) error {
 	info, err := os.Lstat(path)
 	if create && errors.Is(err, fs.ErrNotExist) {
 		if err = os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -152,14 +178,13 @@ func privateDir(path string, create bool) error {
 	refused := func(reason error, detail, hint string) error {
 		return &RefusedError{Path: path, Reason: reason, Detail: detail, Hint: hint}
 	}
-	const elsewhere = "remove it, or set BREPL_STATE_DIR to a folder of your own"
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return refused(ErrSymlink, "", elsewhere)
+		return refused(ErrSymlink, "", "remove it"+elsewhere)
 	case !info.IsDir():
-		return refused(ErrNotFolder, "", elsewhere)
+		return refused(ErrNotFolder, "", "remove it"+elsewhere)
 	case !ownedByUs(info):
-		return refused(ErrOwner, ownerText(info), "ask for its removal, or set BREPL_STATE_DIR to a folder of your own")
+		return refused(ErrOwner, ownerText(info), "ask for its removal"+elsewhere)
 	case exposed(info):
 		return refused(ErrExposed, fmt.Sprintf("mode %04o", info.Mode().Perm()), "look at what is in it, then run: chmod 700 "+path)
 	}

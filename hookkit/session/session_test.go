@@ -347,3 +347,25 @@ func TestSweepIsBounded(t *testing.T) {
 	}
 	assert.Equal(t, total, 300)
 }
+
+func TestOpenIn(t *testing.T) {
+	// Another state folder than that of sessions: no hint names a variable that it does not depend on.
+	_, err := OpenIn("rel", "s")
+	assert.Error(t, err, `state folder "rel": give an absolute path`)
+	root := filepath.Join(t.TempDir(), "deep", "state")
+	s, err := OpenIn(root, "s")
+	assert.NilError(t, err)
+	dir, err := s.Dir()
+	assert.NilError(t, err)
+	assert.Equal(t, dir, filepath.Join(root, privateName(), "s"))
+
+	assert.NilError(t, os.RemoveAll(dir))
+	assert.NilError(t, os.WriteFile(dir, nil, 0o600))
+	_, err = s.Dir()
+	assert.Error(t, err, dir+" is not used: it is not a folder; remove it")
+
+	s, err = OpenIn(filepath.Join(dir, "below a file"), "s")
+	assert.NilError(t, err)
+	_, err = s.Dir()
+	assert.Error(t, err, "mkdir "+dir+": not a directory")
+}

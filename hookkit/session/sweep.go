@@ -33,10 +33,10 @@ func Sweep(env func(string) string, now time.Time, olderThan time.Duration) int 
 	}
 	s := sweeper{before: now.Add(-olderThan), end: time.Now().Add(sweepTime)}
 	parent := filepath.Join(root, privateName())
-	if privateDir(parent, false) == nil {
-		s.sweep(parent, func(string) bool { return true })
+	if privateDir(parent, false, "") == nil {
+		s.sweep(parent, true, func(string) bool { return true })
 	}
-	s.sweep(root, isStateFile)
+	s.sweep(root, false, isStateFile)
 	return s.removed
 }
 
@@ -56,15 +56,14 @@ func (s *sweeper) over() bool {
 	return s.removed >= sweepLimit || !time.Now().Before(s.end)
 }
 
-// sweep goes through one folder. In the state folder, which is everybody's, only
-// regular files are candidates.
-func (s *sweeper) sweep(folder string, candidate func(name string) bool) {
+// sweep goes through one folder. If it is not private, as the state folder, which
+// is everybody's, only regular files are removed.
+func (s *sweeper) sweep(folder string, private bool, candidate func(name string) bool) {
 	dir, err := os.Open(folder)
 	if err != nil {
 		return
 	}
 	defer func() { _ = dir.Close() }() // opened for reading
-	private := filepath.Base(folder) == privateName()
 	for !s.over() {
 		names, err := dir.Readdirnames(256)
 		for _, name := range names {

@@ -29,8 +29,11 @@ type WriteOptions struct {
 	// Without it a symbolic link stays, and the file it names is replaced.
 	State bool
 	// Expect, when not nil, is the content that was read before. If the file has
-	// another content by now, or is gone, the error is ErrChanged. It is compared
-	// right before the rename: a write in the few microseconds between is lost.
+	// another content by now, or is gone, the error is ErrChanged. On Linux, where
+	// the file system can exchange two files, what comes out is compared again, so
+	// that no other file put in its place is lost; elsewhere one that comes in the
+	// few microseconds between comparing and renaming is. A program that writes
+	// into the old file in place can lose what it writes in these microseconds.
 	Expect []byte
 	// Absent: no file was there before. If one is there by now, the error is
 	// ErrChanged. This leaves no gap where the file system knows hard links.
@@ -41,7 +44,8 @@ type WriteOptions struct {
 // after a crash, finds the old content or the new one. It writes a new file
 // beside the old one and renames it. On every error the old file is as it was and
 // the new one is gone. A process that is killed can leave the new file behind,
-// .NAME.PID-N.tmp; the next Sync write of the same file, or [Sweep], removes it.
+// .NAME.PID-N.tmp; the next Sync write of the same file removes it, and so does
+// [RemoveStrays], and in the state folder [Sweep].
 //
 // Because it is a new file, other hard links to the old one keep the old
 // content, and access lists and extended attributes are not carried over.
@@ -55,6 +59,7 @@ func WriteFile(path string, data []byte, opts WriteOptions) error {
 type files interface {
 	create(path string, mode fs.FileMode) (file, error)
 	rename(from, to string) error
+	exchange(a, b string) error
 	link(from, to string) error
 	remove(path string) error
 	syncDir(path string) error
@@ -99,9 +104,36 @@ func writeFile(sys files, path string, data []byte, opts WriteOptions) error {
 	return nil
 }
 
+// RemoveStrays deletes what killed writers of a file left beside it: new files of
+// ours whose process is gone, or that are older than a minute. Symbolic links are
+// followed as [WriteFile] does. What cannot be removed is not worth an error.
+func RemoveStrays(path string) {
+	if _, target, err := follow(path); err == nil {
+		removeStrays(osFiles{}, target, time.Now())
+	}
+}
+
 // target looks at what is to be replaced. It returns nil for a file that is not
 // there, and the path with a symbolic link resolved.
-func target(path string, opts WriteOptions) (fs.FileInfo, string, error) {
+func target(path string, opts WriteOptions) (info fs.FileInfo, resolved string, err error) {
+	resolved = path
+	if !opts.State {
+		info, resolved, err = follow(path)
+	} else if info, err = os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		info, err = nil, nil
+	}
+	if _, refused := errors.AsType[*RefusedError](err); err != nil && !refused {
+		return nil, "", fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	if err != nil || info == nil {
+		return nil, resolved, err
+	}
+	return info, resolved, replaceable(resolved, info, opts)
+}
+
+// follow finds the file that a path leads to through symbolic links; info is nil
+// when it is not there.
+func follow(path string) (info fs.FileInfo, target string, err error) {
 	name := path
 	for range 40 { // as many as Linux follows
 		info, err := os.Lstat(path)
@@ -109,14 +141,14 @@ func target(path string, opts WriteOptions) (fs.FileInfo, string, error) {
 			return nil, path, nil
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("cannot write %s: %w", name, err)
+			return nil, "", err
 		}
-		if info.Mode()&fs.ModeSymlink == 0 || opts.State {
-			return info, path, replaceable(path, info, opts)
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return info, path, nil
 		}
 		link, err := os.Readlink(path)
 		if err != nil {
-			return nil, "", fmt.Errorf("cannot write %s: %w", name, err)
+			return nil, "", err
 		}
 		if !filepath.IsAbs(link) {
 			link = filepath.Dir(path) + string(filepath.Separator) + link // no Join: ".." goes up from where a link leads
@@ -231,8 +263,47 @@ func replace(sys files, temp, path string, opts WriteOptions) error {
 		if !same {
 			return changed
 		}
+		switch err = swap(sys, temp, path, opts.Expect); {
+		case err == nil:
+			return nil
+		case errors.Is(err, errSwapped), errors.Is(err, fs.ErrNotExist):
+			return changed
+		} // two files cannot be exchanged here
 	}
 	return sys.rename(temp, path)
+}
+
+var errSwapped = errors.New("something else was in its place")
+
+// swap exchanges the new file with the old one and looks at what has come out.
+// When that is not what was expected, it goes back, and the error is errSwapped.
+func swap(sys files, temp, path string, expect []byte) error {
+	in, err := os.Lstat(temp)
+	if err != nil {
+		return err
+	}
+	if err = sys.exchange(temp, path); err != nil {
+		return err
+	}
+	if same, err := hasContent(temp, expect); err == nil && same {
+		_ = sys.remove(temp) // the old file; else it is a stray
+		return nil
+	}
+	// Going back, what comes out must be what went in before. If it is not, somebody
+	// has replaced that in turn, and theirs is the newest: once more.
+	for {
+		back, err := os.Lstat(temp)
+		if err == nil {
+			err = sys.exchange(temp, path)
+		}
+		if err != nil {
+			return errors.Join(errSwapped, sys.rename(temp, path)) // at least this one
+		}
+		if out, err := os.Lstat(temp); err != nil || os.SameFile(out, in) {
+			return errSwapped
+		}
+		in = back
+	}
 }
 
 // hasContent compares a file with what it is expected to hold.
@@ -249,12 +320,11 @@ func hasContent(path string, want []byte) (bool, error) {
 	return bytes.Equal(got, want), err
 }
 
-// strayAge is how much older than a file just written a new file must be to be
-// taken for one that a killed process has left. Both times are the file system's.
+// strayAge is how old a new file is that nobody can still be writing.
 const strayAge = time.Minute
 
 // removeStrays deletes what killed processes left beside path.
-func removeStrays(sys files, path string, written time.Time) {
+func removeStrays(sys files, path string, now time.Time) {
 	dir, base := filepath.Split(path)
 	if len(base) > maxTempBase {
 		base = base[:maxTempBase]
@@ -270,10 +340,11 @@ func removeStrays(sys files, path string, written time.Time) {
 		}
 		number, _, _ := strings.Cut(rest, "-")
 		pid, err := strconv.Atoi(number)
-		if err != nil || pid <= 0 || !processGone(pid) {
+		if err != nil || pid <= 0 {
 			continue
 		}
-		if info, err := entry.Info(); err == nil && ownedByUs(info) && written.Sub(info.ModTime()) > strayAge {
+		info, err := entry.Info()
+		if err == nil && ownedByUs(info) && (processGone(pid) || now.Sub(info.ModTime()) > strayAge) {
 			_ = sys.remove(filepath.Join(dir, entry.Name())) // the next write tries again
 		}
 	}
@@ -291,6 +362,7 @@ func (osFiles) create(path string, mode fs.FileMode) (file, error) {
 }
 
 func (osFiles) rename(from, to string) error { return os.Rename(from, to) }
+func (osFiles) exchange(a, b string) error   { return exchange(a, b) }
 func (osFiles) link(from, to string) error   { return os.Link(from, to) }
 func (osFiles) remove(path string) error     { return os.Remove(path) }
 

@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,6 +53,13 @@ func (f *faulty) rename(from, to string) error {
 		return err
 	}
 	return f.osFiles.rename(from, to)
+}
+
+func (f *faulty) exchange(a, b string) error {
+	if err := f.fail("exchange"); err != nil {
+		return err
+	}
+	return f.osFiles.exchange(a, b)
 }
 
 func (f *faulty) link(from, to string) error {
@@ -262,6 +271,87 @@ func TestWriteExpecting(t *testing.T) {
 	assert.DeepEqual(t, tree(t, dir), []string{"f"})
 }
 
+func needExchange(t *testing.T) {
+	t.Helper()
+	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	for _, path := range []string{a, b} {
+		assert.NilError(t, os.WriteFile(path, nil, 0o600))
+	}
+	if err := exchange(a, b); err != nil {
+		t.Skipf("two files cannot be exchanged here (%v): then the gap is there, as WriteOptions.Expect says", err)
+	}
+}
+
+func TestWriteLosesNoRename(t *testing.T) {
+	// Fault 19: the agent puts a file of its own in the place between our look at the old one and the exchange.
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	rewrite := func(text string) {
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, "agent"), []byte(text), 0o600))
+		assert.NilError(t, os.Rename(filepath.Join(dir, "agent"), path))
+	}
+	needExchange(t)
+	for _, times := range []int{0, 1, 2, 3, 4} { // before as many exchanges
+		rewrite("read")
+		last, done := "ours", 0
+		sys := &faulty{before: func(step string) {
+			if step == "exchange" && done < times {
+				done++
+				last = fmt.Sprintf("agent %d", done)
+				rewrite(last)
+			}
+		}}
+		err := writeFile(sys, path, []byte("ours"), WriteOptions{Expect: []byte("read")})
+		assert.Equal(t, errors.Is(err, ErrChanged), times > 0, "%d: %v", times, err)
+		assert.Equal(t, done, times)
+		assert.Equal(t, content(t, path), last)
+		assert.DeepEqual(t, tree(t, dir), []string{"f"})
+	}
+
+	// It takes the file away.
+	rewrite("read")
+	sys := &faulty{before: func(step string) {
+		if step == "exchange" {
+			assert.NilError(t, os.Remove(path))
+		}
+	}}
+	assert.ErrorIs(t, writeFile(sys, path, []byte("ours"), WriteOptions{Expect: []byte("read")}), ErrChanged)
+	assert.DeepEqual(t, tree(t, dir), []string(nil))
+
+	// Where two files cannot be exchanged, the new one is renamed.
+	rewrite("read")
+	sys = &faulty{at: 6}
+	assert.NilError(t, writeFile(sys, path, []byte("ours"), WriteOptions{Expect: []byte("read")}))
+	assert.Equal(t, sys.failed, "exchange")
+	assert.Equal(t, content(t, path), "ours")
+}
+
+func TestWriteBesideAnAgent(t *testing.T) {
+	// Fault 19 under stress: an agent rewrites by rename what it likes, we add to what we have read. Its last word always stands.
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	needExchange(t)
+	assert.NilError(t, os.WriteFile(path, []byte("0"), 0o600))
+	for i := range 300 {
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for j := range 3 {
+				assert.Check(t, os.WriteFile(filepath.Join(dir, "agent"), fmt.Appendf(nil, "%d.%d", i, j), 0o600))
+				assert.Check(t, os.Rename(filepath.Join(dir, "agent"), path))
+			}
+		})
+		for range 3 {
+			read, err := os.ReadFile(path)
+			assert.NilError(t, err)
+			if err = WriteFile(path, append(read, '+'), WriteOptions{Expect: read}); !errors.Is(err, ErrChanged) {
+				assert.NilError(t, err)
+			}
+		}
+		wg.Wait()
+		assert.Equal(t, strings.TrimRight(content(t, path), "+"), fmt.Sprintf("%d.2", i))
+	}
+}
+
 func TestTakenTemporaryNames(t *testing.T) {
 	// Somebody puts links under the names we will use: they are not followed.
 	dir := t.TempDir()
@@ -281,21 +371,34 @@ func TestStraysOfKilledProcessesGo(t *testing.T) {
 	dir := t.TempDir()
 	gone := process(t, dir, "none")
 	assert.NilError(t, gone.Run())
-	dead, old := strconv.Itoa(gone.Process.Pid), time.Now().Add(-time.Hour)
-	for name, mtime := range map[string]time.Time{
-		".f." + dead + "-1.tmp":                      old,        // goes
-		".f." + dead + "-2.tmp":                      time.Now(), // may be of another container
-		".f." + strconv.Itoa(os.Getpid()) + "-x.tmp": old,        // of a living process
-		".g." + dead + "-1.tmp":                      old,        // of another file
-		".f.notes.tmp":                               old,        // not ours
-	} {
-		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
-		assert.NilError(t, os.Chtimes(filepath.Join(dir, name), mtime, mtime))
+	dead, alive, old := strconv.Itoa(gone.Process.Pid), strconv.Itoa(os.Getpid()), time.Now().Add(-time.Hour)
+	write := func() {
+		for name, mtime := range map[string]time.Time{
+			".f." + dead + "-1.tmp":   time.Now(), // goes
+			".f." + alive + "-y.tmp":  old,        // goes: nobody writes for a minute
+			".f." + alive + "-xx.tmp": time.Now(), // is being written
+			".g." + dead + "-1.tmp":   old,        // of another file
+			".f.notes.tmp":            old,        // not ours
+		} {
+			assert.NilError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+			assert.NilError(t, os.Chtimes(filepath.Join(dir, name), mtime, mtime))
+		}
 	}
+	stay := []string{".f." + alive + "-xx.tmp", ".f.notes.tmp", ".g." + dead + "-1.tmp"}
+	write()
+	RemoveStrays(filepath.Join(dir, "f")) // which need not be there
+	assert.DeepEqual(t, tree(t, dir), stay)
+
+	write()
 	assert.NilError(t, WriteFile(filepath.Join(dir, "f"), nil, WriteOptions{Sync: true}))
-	got := strings.Join(tree(t, dir), " ")
-	assert.Assert(t, !strings.Contains(got, ".f."+dead+"-1.tmp"), got)
-	assert.Equal(t, len(tree(t, dir)), 5)
+	assert.DeepEqual(t, tree(t, dir), append(slices.Clone(stay), "f"))
+
+	write() // found through a symbolic link too
+	link := filepath.Join(t.TempDir(), "link")
+	assert.NilError(t, os.Symlink(filepath.Join(dir, "f"), link))
+	RemoveStrays(link)
+	assert.DeepEqual(t, tree(t, dir), append(slices.Clone(stay), "f"))
+	RemoveStrays("/no/such/folder/f")
 }
 
 func TestLongNames(t *testing.T) {

@@ -72,6 +72,9 @@ func Apply(ctx context.Context, job Job) (Outcome, error) {
 		warnings = append(warnings, fmt.Sprintf("%s is not locked, and what stood in it before is not remembered: %v", job.Path, err))
 		store = nil
 	}
+	if !job.DryRun {
+		session.RemoveStrays(job.Path)
+	}
 	for try := 1; ; try++ {
 		out, err := job.once(store)
 		out.Warnings = slices.Concat(warnings, out.Warnings)
@@ -106,10 +109,10 @@ func (job Job) once(store *store) (Outcome, error) {
 	switch {
 	case bytes.Equal(out.Before, out.After):
 		if uninstall && !job.DryRun {
-			store.forget()
+			job.forget(store, known, !out.Existed)
 		}
 		return out, nil
-	case out.Bare && !isLink:
+	case out.Bare && (!isLink || known.MadeTarget):
 		out.After, out.Deleted = nil, true
 	default:
 		out.Written = true
@@ -121,7 +124,7 @@ func (job Job) once(store *store) (Outcome, error) {
 		return out, nil
 	}
 	if out.Deleted {
-		err = remove(job.Path, out.Before)
+		err = remove(resolve(job.Path), out.Before)
 	} else {
 		err = job.write(&out, store, known)
 	}
@@ -130,12 +133,17 @@ func (job Job) once(store *store) (Outcome, error) {
 		return out, err
 	}
 	if uninstall {
-		if known.MadeFolder && out.Deleted {
-			_ = os.Remove(filepath.Dir(job.Path)) // stays when something else is in it
-		}
-		store.forget()
+		job.forget(store, known, out.Deleted)
 	}
 	return out, nil
+}
+
+// forget is the end of an uninstall: the memory goes, and with the file the folder that install made for it.
+func (job Job) forget(store *store, known known, gone bool) {
+	if known.MadeFolder && gone {
+		_ = os.Remove(filepath.Dir(job.Path)) // stays when something else is in it
+	}
+	store.forget()
 }
 
 // write remembers first: a memory without the change does no harm, a change
@@ -145,9 +153,11 @@ func (job Job) write(out *Outcome, store *store, known known) error {
 	if !out.Existed {
 		opts.Expect = nil
 		dir := filepath.Dir(job.Path)
-		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-			known.MadeFolder = true
-		}
+		_, folder := os.Lstat(dir)
+		known.MadeFolder = errors.Is(folder, fs.ErrNotExist)
+		_, link := os.Lstat(job.Path)
+		known.MadeTarget = link == nil // it leads to nothing
+
 		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a project's folder, as the agent makes it
 			return fmt.Errorf("cannot write %s: %w", job.Path, err)
 		}
@@ -195,6 +205,9 @@ func remove(path string, expect []byte) error {
 	}
 	if !bytes.Equal(now, expect) {
 		return &session.RefusedError{Path: path, Reason: session.ErrChanged, Hint: "nothing was deleted; try again"}
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o200 == 0 {
+		return &session.RefusedError{Path: path, Reason: session.ErrReadOnly, Detail: fmt.Sprintf("mode %04o", info.Mode().Perm()), Hint: "make it writable first: chmod u+w " + path}
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("cannot delete settings: %w", err)

@@ -118,6 +118,22 @@ func TestApplyForgets(t *testing.T) {
 	p.mustApply(t, uninstall())
 	assert.Equal(t, readFile(t, p.path), `{"a":1}`)
 
+	// the user has written an object where nothing was
+	for _, text := range []string{"{}\n", "{\n}", `{"hooks":{}}`, `{"hooks":{"Stop":[]}}`} {
+		p = newPlace(t, local(""))
+		p.mustApply(t, allFour())
+		assert.NilError(t, os.WriteFile(p.path, []byte(text), 0o600))
+		p.mustApply(t, allFour())
+		p.mustApply(t, uninstall())
+		assert.Equal(t, readFile(t, p.path), text)
+	}
+	// but another install over ours is no user
+	p = newPlace(t, local("\n"))
+	p.mustApply(t, allFour())
+	p.mustApply(t, brepl(Entry{Event: "Stop", Command: "brepl hook stop --debug"}))
+	p.mustApply(t, uninstall())
+	assert.Equal(t, readFile(t, p.path), "\n")
+
 	p = newPlace(t, local("\n"))
 	p.mustApply(t, allFour())
 	assert.NilError(t, os.Remove(p.path))
@@ -148,6 +164,63 @@ func TestApplyFileAndFolderGoAgain(t *testing.T) {
 	p.mustApply(t, uninstall())
 	_, err = os.Lstat(filepath.Dir(p.path))
 	assert.NilError(t, err)
+}
+
+// The folder that install made is gone; the user has made one in its place.
+func TestApplyForgetsItsFolder(t *testing.T) {
+	p := newPlace(t)
+	p.mustApply(t, allFour())
+	assert.NilError(t, os.RemoveAll(filepath.Dir(p.path)))
+	assert.NilError(t, os.Mkdir(filepath.Dir(p.path), 0o700))
+	p.mustApply(t, allFour())
+	assert.Equal(t, p.mustApply(t, uninstall()).Deleted, true)
+	_, err := os.Lstat(filepath.Dir(p.path))
+	assert.NilError(t, err)
+}
+
+// Faults 18: what a killed installer has left goes with the next call, whatever that has to do.
+func TestApplyRemovesStrays(t *testing.T) {
+	stray := func(p place) string { return filepath.Join(filepath.Dir(p.path), ".settings.local.json.4194999-1.tmp") }
+	calls := map[string]func(p place){
+		"install with nothing to do": func(p place) { p.mustApply(t, allFour()) },
+		"install with changes":       func(p place) { p.mustApply(t, stopOnly()) },
+		"uninstall":                  func(p place) { p.mustApply(t, uninstall()) },
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.mustApply(t, allFour())
+			assert.NilError(t, os.WriteFile(stray(p), nil, 0o600))
+			_, err := Apply(t.Context(), Job{Path: p.path, Spec: allFour(), StateDir: p.state, DryRun: true})
+			assert.NilError(t, err)
+			_, err = os.Lstat(stray(p))
+			assert.NilError(t, err) // a dry run touches nothing
+			call(p)
+			_, err = os.Lstat(stray(p))
+			assert.ErrorIs(t, err, os.ErrNotExist)
+			p.mustApply(t, uninstall())
+			_, err = os.Lstat(filepath.Dir(p.path))
+			assert.ErrorIs(t, err, os.ErrNotExist)
+		})
+	}
+	t.Run("killed before there was a file", func(t *testing.T) {
+		p := newPlace(t)
+		p.mustApply(t, allFour())
+		assert.NilError(t, os.Rename(p.path, stray(p)))
+		p.mustApply(t, uninstall())
+		_, err := os.Lstat(filepath.Dir(p.path))
+		assert.ErrorIs(t, err, os.ErrNotExist)
+	})
+}
+
+// A warning about the state folder names no variable that it does not depend on.
+func TestApplyStateFolderRefused(t *testing.T) {
+	p := newPlace(t, local("{}"))
+	assert.NilError(t, os.WriteFile(p.state, nil, 0o600))
+	out := p.mustApply(t, stopOnly())
+	assert.DeepEqual(t, out.Warnings, []string{
+		p.path + " is not locked, and what stood in it before is not remembered: mkdir " + p.state + ": not a directory",
+	})
 }
 
 func TestApplyWithoutMemory(t *testing.T) {
@@ -215,6 +288,21 @@ func TestApplyKindsOfFiles(t *testing.T) {
 		assert.NilError(t, err)
 		assert.Equal(t, info.Mode().Type(), os.ModeSymlink)
 	})
+	t.Run("dangling symbolic link: what install made goes, the link stays", func(t *testing.T) {
+		for _, link := range []string{"real.json", "../real.json", "other.json"} {
+			p := newPlace(t, claude())
+			assert.NilError(t, os.Symlink(link, p.path))
+			assert.NilError(t, os.Symlink("real.json", filepath.Join(filepath.Dir(p.path), "other.json")))
+			before := fs.ManifestFromDir(t, p.Join("project"))
+			for range 2 {
+				assert.Equal(t, p.mustApply(t, allFour()).Written, true)
+				assert.Equal(t, len(Handlers(p.path)), 4)
+				p.mustApply(t, brepl(Entry{Event: "Stop", Command: "brepl hook stop --debug"}))
+				assert.Equal(t, p.mustApply(t, uninstall()).Deleted, true)
+				assert.Assert(t, fs.Equal(p.Join("project"), before), link)
+			}
+		}
+	})
 	t.Run("hard link is named", func(t *testing.T) {
 		p := newPlace(t, claude(fs.WithFile("settings.local.json", "{}"), fs.WithHardlink("other", "settings.local.json")))
 		out := p.mustApply(t, stopOnly())
@@ -238,6 +326,14 @@ func TestApplyKindsOfFiles(t *testing.T) {
 		_, err := p.apply(t, stopOnly())
 		assert.Error(t, err, p.path+":2:7: not valid JSON: invalid character '1' after object name")
 		assert.Equal(t, readFile(t, p.path), "{\n  \"a\" 1\n}")
+	})
+	t.Run("an error is one line", func(t *testing.T) {
+		for _, text := range []string{"{\"a\": t\nru\x1be}", "{\"a\": \"\n\"}", "{\"a\": 1\u20282}", "{\"a\": \x1b}", "{\"a\" \r\n:: 1}", "{\"a\": nul\n}"} {
+			p := newPlace(t, local(text))
+			_, err := p.apply(t, stopOnly())
+			assert.ErrorContains(t, err, ": not valid JSON: ")
+			assert.Assert(t, !strings.ContainsAny(err.Error(), "\n\r\x1b\u2028"), "%q", err)
+		}
 	})
 }
 

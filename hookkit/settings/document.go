@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -306,7 +309,21 @@ func (d *document) syntax(err error) *Error {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
-	return d.errorf(min(offset+column-1, len(d.data)), "not valid JSON: %v", err)
+	return d.errorf(min(offset+column-1, len(d.data)), "not valid JSON: %s", oneLine(err.Error()))
+}
+
+// oneLine escapes control characters: hujson quotes what it found as it is.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }
 
 // position returns line and column of an offset, both from 1, the column in

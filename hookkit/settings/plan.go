@@ -15,7 +15,7 @@ type Entry struct {
 	Matcher string // "" and "*" match everything
 	Command string
 	Args    []string      // nil: Command is a shell line
-	Timeout time.Duration // whole seconds; 0: leave it to the host
+	Timeout time.Duration // whole seconds up to MaxTimeout; 0: leave it to the host
 }
 
 // A Spec says what Plan shall make of a settings file.
@@ -86,6 +86,9 @@ func Plan(name string, data []byte, spec Spec) (Result, error) {
 		mid, err := parse(name, text, spec.Events)
 		if err != nil {
 			return Result{}, errors.Join(errBroken, err)
+		}
+		if len(res.Kept)+len(res.Removed) == 0 {
+			delete(res.Memory, blankFile) // somebody has written the file anew since
 		}
 		remember(src, missing, res.Memory)
 		text = splice(mid.data, mid.putIn(spec.Events, missing))
@@ -272,7 +275,7 @@ func (e Entry) metBy(h Handler) bool {
 	}
 	return h.Event == e.Event && (h.Matcher == e.Matcher || all(h.Matcher) && all(e.Matcher)) &&
 		h.Type == "command" && h.Command == e.Command && (h.Args == nil) == (e.Args == nil) && slices.Equal(h.Args, e.Args) &&
-		!h.Dropped && orDefault(h.Timeout) >= orDefault(e.Timeout) && len(h.More) == 0
+		!h.Dropped && h.Timeout <= MaxTimeout && orDefault(h.Timeout) >= orDefault(e.Timeout) && len(h.More) == 0
 }
 
 func (e Entry) handler() Handler {

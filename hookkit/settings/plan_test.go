@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -285,4 +286,15 @@ func TestPlanLargeFile(t *testing.T) {
 	res := plan(t, in, allFour())
 	assert.Assert(t, bytes.HasPrefix(res.Data, []byte(in[:len(in)-2])))
 	assert.Assert(t, time.Since(start) < 5*time.Second)
+}
+
+// The host's timer counts milliseconds in 32 bits: a longer timeout fires at once.
+func TestPlanMendsTimeoutThatOverflows(t *testing.T) {
+	const text = `{"hooks":{"Stop":[{"matcher":"","hooks":[{"type":"command","command":"brepl hook stop","timeout":%d}]}]}}`
+	for seconds, changed := range map[int]bool{2147483: false, 2147484: true} {
+		before := fmt.Sprintf(text, seconds)
+		got, err := Plan("f", []byte(before), stopOnly())
+		assert.NilError(t, err)
+		assert.Equal(t, string(got.Data) != before, changed, seconds)
+	}
 }

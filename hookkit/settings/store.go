@@ -24,6 +24,7 @@ type known struct {
 	Path       string `json:"path"` // for people who look
 	Filled     Memory `json:"filled"`
 	MadeFolder bool   `json:"made_folder"` // the .claude folder is ours
+	MadeTarget bool   `json:"made_target"` // the file is a symbolic link of the user's, what it leads to is ours
 }
 
 const (
@@ -41,15 +42,9 @@ func openStore(stateDir, path string) (*store, error) {
 	}
 	// Sessions already have private folders and locks that survive hostile
 	// neighbours and killed holders; this is one more, elsewhere.
-	env := func(name string) string {
-		if name == "BREPL_STATE_DIR" {
-			return stateDir
-		}
-		return ""
-	}
-	s, err := session.Open(env, session.ProjectID("settings", resolve(path)))
+	s, err := session.OpenIn(stateDir, session.ProjectID("settings", resolve(path)))
 	if err != nil {
-		return nil, fmt.Errorf("state folder %q: give an absolute path", stateDir)
+		return nil, err
 	}
 	return &store{session: s, root: stateDir}, nil
 }
@@ -57,8 +52,18 @@ func openStore(stateDir, path string) (*store, error) {
 // resolve follows symbolic links as far as the path exists, so that one file
 // has one store whatever it is called.
 func resolve(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+	for range 40 { // as many links as Linux follows
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return target
+		}
+		link, err := os.Readlink(path) // it leads to nothing yet, but it will
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(resolve(filepath.Dir(path)), link)
+		}
+		path = link
 	}
 	if parent := filepath.Dir(path); parent != path {
 		return filepath.Join(resolve(parent), filepath.Base(path))
@@ -99,7 +104,7 @@ func (s *store) save(path string, k known) error {
 		return err
 	}
 	k.Path = path
-	if len(k.Filled) == 0 && !k.MadeFolder {
+	if len(k.Filled) == 0 && !k.MadeFolder && !k.MadeTarget {
 		return session.RemoveOwned(where)
 	}
 	data, err := json.MarshalIndent(k, "", "  ")

@@ -11,6 +11,9 @@ import (
 const (
 	// DefaultTimeout is what the host gives a handler that names no timeout.
 	DefaultTimeout = 600 * time.Second
+	// MaxTimeout is the longest that the host can wait: more milliseconds than 32
+	// bits hold make its timer fire at once.
+	MaxTimeout = 2147483 * time.Second
 	// maxTimeout bounds what is read from a file, so that no sum overflows.
 	maxTimeout = 365 * 24 * time.Hour
 	// maxScan bounds a file that is read on every hook: 16 MiB.

@@ -2,7 +2,12 @@
 
 package session
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 // exchange cannot be done here in one step.
 func exchange(string, string) error { return errors.ErrUnsupported }
+
+func openHandle(string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -277,8 +277,12 @@ var errSwapped = errors.New("something else was in its place")
 
 // swap exchanges the new file with the old one and looks at what has come out.
 // When that is not what was expected, it goes back, and the error is errSwapped.
+// Files are told apart by their inodes, so those in question are held open: a
+// number that is free again is given to the next file.
 func swap(sys files, temp, path string, expect []byte) error {
-	in, err := os.Lstat(temp)
+	var held closers
+	defer held.close()
+	in, err := held.hold(temp)
 	if err != nil {
 		return err
 	}
@@ -292,7 +296,7 @@ func swap(sys files, temp, path string, expect []byte) error {
 	// Going back, what comes out must be what went in before. If it is not, somebody
 	// has replaced that in turn, and theirs is the newest: once more.
 	for {
-		back, err := os.Lstat(temp)
+		back, err := held.hold(temp)
 		if err == nil {
 			err = sys.exchange(temp, path)
 		}
@@ -303,6 +307,24 @@ func swap(sys files, temp, path string, expect []byte) error {
 			return errSwapped
 		}
 		in = back
+	}
+}
+
+// closers are open files that are only held.
+type closers []*os.File
+
+func (c *closers) hold(path string) (fs.FileInfo, error) {
+	f, err := openHandle(path)
+	if err != nil {
+		return nil, err
+	}
+	*c = append(*c, f)
+	return f.Stat()
+}
+
+func (c *closers) close() {
+	for _, f := range *c {
+		_ = f.Close() // nothing was written
 	}
 }
 

@@ -1,0 +1,159 @@
+//go:build unix
+
+package integration
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+)
+
+// replServer is an nREPL server that speaks for itself: a JVM, here or in a container.
+type replServer struct {
+	Host string
+	Port int
+	// Kill ends the server at once, as a crash does. It may be called more than once.
+	Kill func()
+}
+
+// A JVM starts in 2.5 s; a busy machine with two cores may take ten times that.
+const replStartLimit = 90 * time.Second
+
+var sharedJVM = sync.OnceValues(func() (*replServer, error) {
+	server, err := startJVM()
+	if err == nil {
+		atEnd = append(atEnd, server.Kill)
+	}
+	return server, err
+})
+
+// jvmREPL gives the JVM server that all tests share. Leave it usable; what defines vars takes a namespace of its own.
+func jvmREPL(t *testing.T) *replServer {
+	t.Helper()
+	needJVM(t)
+	server, err := sharedJVM()
+	assert.NilError(t, err)
+	return server
+}
+
+// freshJVM starts a server for one test, to be killed or broken.
+func freshJVM(t *testing.T) *replServer {
+	t.Helper()
+	needJVM(t)
+	server, err := startJVM()
+	assert.NilError(t, err)
+	t.Cleanup(server.Kill)
+	return server
+}
+
+func needJVM(t *testing.T) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "../scripts/jvm-nrepl", "--check").CombinedOutput()
+	if err != nil {
+		skipOrFail(t, "no nREPL on a local JVM: %s", strings.TrimSpace(string(out)))
+	}
+}
+
+// startJVM runs scripts/jvm-nrepl and returns when the server answers. The server also ends with its stdin, so that a
+// test binary that dies takes it along.
+func startJVM() (*replServer, error) {
+	script, err := filepath.Abs("../scripts/jvm-nrepl")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "brepl-jvm-") // a server writes .nrepl-port where it starts
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(context.Background(), script, "--until-eof")
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if _, err := cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	kill := sync.OnceFunc(func() {
+		defer func() { _ = os.RemoveAll(dir) }()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // already gone is fine
+		_ = cmd.Wait()                                      // it was killed: the status says nothing
+	})
+
+	// The first line is "nREPL server started on port 34567 on host localhost - …".
+	line := make(chan string, 1)
+	go func() {
+		first, _ := bufio.NewReader(stdout).ReadString('\n') // an empty line is reported below
+		line <- first
+	}()
+	select {
+	case first := <-line:
+		_, rest, _ := strings.Cut(first, " on port ")
+		digits, _, _ := strings.Cut(rest, " ")
+		port, err := strconv.Atoi(digits)
+		if err != nil {
+			kill()
+			return nil, fmt.Errorf("the JVM server told no port: %q", first)
+		}
+		server := &replServer{Host: "127.0.0.1", Port: port, Kill: kill}
+		if err := server.ready(replStartLimit); err != nil {
+			kill()
+			return nil, err
+		}
+		return server, nil
+	case <-time.After(replStartLimit):
+		kill()
+		return nil, fmt.Errorf("the JVM server told no port within %v", replStartLimit)
+	}
+}
+
+// ready waits until the server answers a message. That its port is open says nothing: docker's proxy opens it at once.
+func (s *replServer) ready(limit time.Duration) error {
+	deadline := time.Now().Add(limit)
+	for {
+		err := s.ping()
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func (s *replServer) ping() error {
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)), time.Second)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return err
+	}
+	if _, err := conn.Write([]byte("d2:op8:describee")); err != nil {
+		return err
+	}
+	var answer [1]byte
+	if _, err := conn.Read(answer[:]); err != nil {
+		return err
+	}
+	if answer[0] != 'd' {
+		return errors.New("the port is open, but what answers is no nREPL server")
+	}
+	return nil
+}

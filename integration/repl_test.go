@@ -81,7 +81,7 @@ func startJVM() (*replServer, error) {
 	cmd := exec.CommandContext(context.Background(), script, "--until-eof")
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if _, err := cmd.StdinPipe(); err != nil {
+	if _, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
 	stdout, err := cmd.StdoutPipe()

@@ -7,6 +7,7 @@ package cli
 import (
 	"context"
 	"io"
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -42,12 +43,22 @@ func Main(name string, root Command) int {
 	return p.Main(context.Background(), root)
 }
 
-// Interruptible returns a context that ends with the first SIGINT, SIGTERM or SIGHUP, so that what the program has started can be ended too;
-// the second signal ends the process. Only commands that start something call it: catching signals costs 0.3 ms of start-up.
+// Interruptible returns a context that ends with the first SIGINT, SIGTERM or SIGHUP, so that what the program has started can be
+// ended too; the second signal ends the process. Only commands that start something call it: catching signals needs a thread, and
+// even though that is made beside, so that nobody waits for it, it is felt in a process that lives for 2 ms.
 func Interruptible(ctx context.Context) (interruptible context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+		defer signal.Stop(signals)
+		select {
+		case <-signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // Getenv returns the value of an environment variable, "" if it is not set.

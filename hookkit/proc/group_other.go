@@ -6,20 +6,32 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // Without process groups only the command itself can be ended.
 
-func groupAttr() *syscall.SysProcAttr { return nil }
+type child struct{ process *os.Process }
+
+func startChild(path string, argv []string, dir string, env []string, in, out *os.File) (child, error) {
+	process, err := os.StartProcess(path, argv, &os.ProcAttr{Dir: dir, Env: env, Files: []*os.File{in, out, out}})
+	return child{process}, err
+}
+
+func (c child) group() group { return group{c.process.Pid, c.process} }
+
+func (c child) wait() (ending, error) {
+	state, err := c.process.Wait()
+	if err != nil {
+		return ending{code: -1}, err
+	}
+	return ending{code: state.ExitCode()}, nil
+}
 
 func (g group) alive() bool { return false }
 
 func (g group) terminate() { _ = g.proc.Kill() } // there is no SIGTERM
 
 func (g group) kill() { _ = g.proc.Kill() }
-
-func deathSignal(*os.ProcessState) string { return "" }
 
 func signalName(int) string { return "" }
 

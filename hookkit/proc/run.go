@@ -123,14 +123,20 @@ func Run(ctx context.Context, c Command) Result {
 	return r
 }
 
+// ending is how a command ended.
+type ending struct {
+	code   int    // -1 when a signal ended it
+	signal string // its name, or ""
+}
+
 // process is a command that has been started.
 type process struct {
-	proc   *os.Process
+	child  child
 	group  group
 	output *collector    // nil: discarded by the system
 	stdin  *os.File      // our end of the pipe to stdin; nil: none
-	exited chan struct{} // closed after state and err are set
-	state  *os.ProcessState
+	exited chan struct{} // closed after end and err are set
+	end    ending
 	err    error
 }
 
@@ -152,17 +158,12 @@ func start(c Command) (*process, error) {
 		p.closePipes()
 		return nil, &StartError{Program: c.Argv[0], Dir: c.Dir, Err: err}
 	}
-	p.proc, err = os.StartProcess(path, c.Argv, &os.ProcAttr{
-		Dir:   c.Dir,
-		Env:   env,
-		Files: []*os.File{files[0], files[1], files[1]},
-		Sys:   groupAttr(),
-	})
+	p.child, err = startChild(path, c.Argv, c.Dir, env, files[0], files[1])
 	if err != nil {
 		p.closePipes()
 		return nil, startError(c, err)
 	}
-	p.group = group{p.proc.Pid, p.proc}
+	p.group = p.child.group()
 	if p.output != nil {
 		go p.output.run()
 	}
@@ -171,7 +172,7 @@ func start(c Command) (*process, error) {
 	}
 	go func() {
 		defer close(p.exited)
-		p.state, p.err = p.proc.Wait()
+		p.end, p.err = p.child.wait()
 	}()
 	return p, nil
 }
@@ -255,9 +256,9 @@ func (p *process) wait(ctx context.Context, c Command) Result {
 		r.StartErr = &StartError{Program: c.Argv[0], Dir: c.Dir, Err: fmt.Errorf("wait: %w", p.err)}
 		return r
 	}
-	r.Signal = deathSignal(p.state)
+	r.Signal = p.end.signal
 	if !r.TimedOut && !r.Canceled {
-		r.Exit = p.state.ExitCode()
+		r.Exit = p.end.code
 	}
 	return r
 }

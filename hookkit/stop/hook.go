@@ -198,7 +198,7 @@ func (k *stopHook) eventFile(config *Config, s *store, event []byte) string {
 	}
 	for _, h := range config.Hooks {
 		if h.Type == Bash {
-			return s.keep("event-"+strconv.Itoa(os.Getpid())+".json", event)
+			return s.scratch("event-"+strconv.Itoa(os.Getpid())+".json", event)
 		}
 	}
 	return ""

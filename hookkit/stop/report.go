@@ -61,7 +61,7 @@ func agentText(steps []Step, closing string) string {
 func outputShares(said []*Step, room int) []int {
 	const least = 80
 	result := make([]int, len(said))
-	for first := 0; first < len(said); first++ {
+	for first := range said {
 		rest := said[first:]
 		lengths, labels := make([]int, len(rest)), 0
 		for i, s := range rest {

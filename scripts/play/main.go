@@ -140,7 +140,7 @@ func play(scripted bool) (err error) {
 	fmt.Println("    Exit code 0: the agent can stop.")
 
 	s.chapter("The session ends, and nothing of it is left.")
-	if _, err := s.hook("session-end", fakes.SessionEndEvent("other", fakes.InProject(s.project), fakes.InSession(session))); err != nil {
+	if _, err = s.hook("session-end", fakes.SessionEndEvent("other", fakes.InProject(s.project), fakes.InSession(session))); err != nil {
 		return err
 	}
 	left, err := leftovers(state)

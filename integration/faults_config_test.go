@@ -131,9 +131,13 @@ var configFaults = []fault{
 		w.env = append(w.env, "CLAUDE_PROJECT_DIR="+other)
 		first := fmt.Sprintf("$WORLD/sparse/.brepl/hooks.edn has %d bytes, more than the 1048576 that a configuration may have", 1<<30)
 		w.noHooks(first)
-		e := w.native(native{stdin: strings.NewReader(w.stopEvent())}, brepl(t), "hook", "stop")
-		assert.Equal(t, e.exit, 1)
-		lessThan(t, e.peak, 60)
+		peak := 0
+		for run := 0; run < 100 && (run < 10 || peak == 0); run++ { // a run of 3 ms may end between two looks at its memory
+			e := w.native(native{stdin: strings.NewReader(w.stopEvent())}, brepl(t), "hook", "stop")
+			assert.Equal(t, e.exit, 1)
+			peak = max(peak, e.peak)
+		}
+		lessThan(t, peak, 60)
 	}},
 	{23, "a string of nearly 1 MiB", func(t *testing.T) {
 		w := newFaultWorld(t, "{:stop [{:type :bash :name \"t\" :command \": "+strings.Repeat("x", 1<<20-60)+"\"}]}")

@@ -281,7 +281,7 @@ func watchMemory(pid int, stop <-chan struct{}) int {
 		select {
 		case <-stop:
 			return peak
-		case <-time.After(2 * time.Millisecond):
+		case <-time.After(200 * time.Microsecond):
 		}
 	}
 }

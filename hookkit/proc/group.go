@@ -1,16 +1,6 @@
 package proc
 
-import (
-	"os"
-	"time"
-)
-
-// group is the process group of a command. Its id is the pid of the command; the
-// system does not give it to another process while the group has a member.
-type group struct {
-	id   int
-	proc *os.Process
-}
+import "time"
 
 // clear ends what a command that exited by itself left in its group (see the
 // package comment). It returns before the time given; a result that is not nil

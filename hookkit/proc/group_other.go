@@ -10,6 +10,9 @@ import (
 
 // Without process groups only the command itself can be ended.
 
+// group is a command alone.
+type group struct{ process *os.Process }
+
 type child struct{ process *os.Process }
 
 func startChild(path string, argv []string, dir string, env []string, in, out *os.File) (child, error) {
@@ -17,7 +20,7 @@ func startChild(path string, argv []string, dir string, env []string, in, out *o
 	return child{process}, err
 }
 
-func (c child) group() group { return group{c.process.Pid, c.process} }
+func (c child) group() group { return group{c.process} }
 
 func (c child) wait() (ending, error) {
 	state, err := c.process.Wait()
@@ -29,9 +32,9 @@ func (c child) wait() (ending, error) {
 
 func (g group) alive() bool { return false }
 
-func (g group) terminate() { _ = g.proc.Kill() } // there is no SIGTERM
+func (g group) terminate() { _ = g.process.Kill() } // there is no SIGTERM
 
-func (g group) kill() { _ = g.proc.Kill() }
+func (g group) kill() { _ = g.process.Kill() }
 
 func signalName(int) string { return "" }
 

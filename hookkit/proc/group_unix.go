@@ -11,6 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// group is the process group of a command. Its id is the pid of the command; the
+// system does not give it to another process while the group has a member.
+type group struct{ id int }
+
 // child is a process by its number, which is ours until wait returns. The os package would first try whether the kernel
 // knows process descriptors, by starting a process: 0.1 ms of a hook's 4.
 type child struct{ pid int }
@@ -29,7 +33,7 @@ func startChild(path string, argv []string, dir string, env []string, in, out *o
 	return child{pid}, nil
 }
 
-func (c child) group() group { return group{id: c.pid} }
+func (c child) group() group { return group{c.pid} }
 
 // wait returns when the process has ended, and not before it may be forgotten.
 func (c child) wait() (ending, error) {

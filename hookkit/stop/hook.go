@@ -145,7 +145,7 @@ func (k *stopHook) badConfig(ctx context.Context, s *store, err error) hookkit.S
 // run runs the hooks within the time that the host gives us.
 func (k *stopHook) run(ctx context.Context, o occasion, config *Config, s *store) hookkit.StopDecision {
 	allowed := hostLimits(o.event, k.hostDir(config.Dir), k.program.Getenv("HOME"))
-	ctx, stop := cli.Interruptible(ctx) // the host's TERM must reach what we started
+	ctx, ready, stop := cli.InterruptibleSoon(ctx) // the host's TERM must reach what we started
 	defer stop()
 	ctx, cancel := context.WithDeadline(ctx, k.began.Add(allowed.own))
 	defer cancel()
@@ -167,6 +167,7 @@ func (k *stopHook) run(ctx context.Context, o occasion, config *Config, s *store
 		agent:  o.base.AgentID,
 		note:   k.note,
 	}
+	<-ready
 	steps := r.run(ctx)
 	return r.verdict(ctx, steps)
 }

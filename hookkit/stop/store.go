@@ -200,6 +200,7 @@ func (s *store) scratch(name string, data []byte) string {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
+		_ = os.Remove(path) // half of an event is none
 		s.warn(err.Error())
 		return ""
 	}

@@ -1,8 +1,9 @@
 // Package fakes holds what a test puts in place of the world around a hook
-// program: an nREPL server that follows a script ([NREPL]), a host that feeds
-// a hook's standard input in every awkward way ([Stdin], [Run]), the events
-// and environment of a real client ([StopEvent], [HostEnv]), and a project
-// tree to work in ([Project]).
+// program: an nREPL server that follows a script ([NREPL]) as one of five real
+// servers would ([NREPLPreset]), a model server ([LLM]), a command-line tool on
+// PATH ([Tool]), a host that feeds a hook's standard input in every awkward way
+// ([Stdin], [Run]), the events and environment of a real client ([StopEvent],
+// [HostEnv]), and a project tree to work in ([Project]).
 //
 // The fakes are strict. A call that no script foresees fails the test at once
 // and shows what arrived; an expectation that nothing used fails it at the
@@ -26,7 +27,8 @@
 //	assert.Assert(t, out.AfterBrace < 50*time.Millisecond)
 //
 // Constructors take a [T], which *testing.T satisfies, so the fakes work
-// outside of tests too. [StartNREPL] and [Spec.Run] need no T at all.
+// outside of tests too. [StartNREPL], [StartLLM], [StartTool] and [Spec.Run] need
+// no T at all.
 //
 // The package promises stability: names may be added, none change.
 package fakes

@@ -21,6 +21,7 @@ import (
 const childVariable = "FAKES_TEST_CHILD"
 
 func TestMain(m *testing.M) {
+	fakes.ToolMain()
 	if name := os.Getenv(childVariable); name != "" {
 		os.Exit(child(name))
 	}

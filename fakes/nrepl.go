@@ -13,9 +13,10 @@ import (
 )
 
 // NREPL is a scripted nREPL server on a loopback port. It behaves like nREPL
-// 1.0.0 on the JVM: clone, close, describe, ls-sessions, interrupt and stdin
-// answer by themselves, eval and load-file follow the script made with
-// [NREPL.On] and its sisters, any other op answers "unknown-op".
+// 1.0.0 on the JVM, or like the server chosen with [NREPLPreset]: clone, close,
+// describe, ls-sessions, interrupt and stdin answer by themselves, eval and
+// load-file follow the script made with [NREPL.On] and its sisters, any other
+// op answers "unknown-op".
 //
 // It is strict. An evaluation without a script fails the test at once and
 // answers an error; an expectation that nothing used fails it at the end; so
@@ -42,10 +43,14 @@ type NREPL struct {
 	settled   map[string]int // messages by op whose effect on sessions is in place
 	expects   []*Expect
 	problems  []string
-	unchecked bool // expectations were not yet checked for use
+	unchecked bool   // expectations were not yet checked for use
+	ns        string // the current one, where it is the server's
+
+	turn chan struct{} // holds a value while a server with turnsServer is busy
 }
 
 type nreplConfig struct {
+	preset      Preset
 	address     string
 	relaxed     bool
 	refuseAfter int // -1: never
@@ -113,6 +118,10 @@ func startNREPL(t T, opts []NREPLOption) (*NREPL, error) {
 	for _, o := range opts {
 		o(&cfg)
 	}
+	server, err := cfg.preset.dialect()
+	if err != nil {
+		return nil, err
+	}
 	ln, err := net.Listen("tcp", cfg.address)
 	if err != nil {
 		return nil, err
@@ -122,9 +131,10 @@ func startNREPL(t T, opts []NREPLOption) (*NREPL, error) {
 		return nil, fmt.Errorf("listening on %v, which is no TCP address", ln.Addr())
 	}
 	s := &NREPL{
-		t: t, cfg: cfg, dialect: jvm100(), ln: ln, addr: addr,
+		t: t, cfg: cfg, dialect: server, ln: ln, addr: addr,
 		closing: make(chan struct{}), changed: make(chan struct{}),
 		conns: map[*nreplConn]struct{}{}, settled: map[string]int{}, unchecked: true,
+		ns: initialNs, turn: make(chan struct{}, 1),
 	}
 	if cfg.refuseAfter == 0 {
 		return s, ln.Close()
@@ -157,6 +167,13 @@ func (s *NREPL) WritePortFile(dir string) string {
 // the server runs any more, and then reports the expectations that were not
 // used. Closing twice is fine.
 func (s *NREPL) Close() {
+	s.crash()
+	s.wg.Wait()
+	s.checkUnused()
+}
+
+// crash ends the server and does not wait for what it leaves behind.
+func (s *NREPL) crash() {
 	s.mu.Lock()
 	first := !s.closed
 	s.closed = true
@@ -172,8 +189,6 @@ func (s *NREPL) Close() {
 	for _, c := range conns {
 		_ = c.net.Close() // the client may have closed it before
 	}
-	s.wg.Wait()
-	s.checkUnused()
 }
 
 func (s *NREPL) checkUnused() {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 )
 
@@ -42,7 +43,14 @@ func (c *nreplConn) serve() {
 		if first {
 			c.spoil()
 		}
-		c.srv.dispatch(c, m)
+		if !c.srv.take() {
+			return
+		}
+		ended := c.srv.dispatch(c, m)
+		if c.srv.dialect.turns != turnsSession && !c.srv.over(ended) {
+			return
+		}
+		c.srv.pass()
 	}
 }
 
@@ -51,6 +59,13 @@ func (c *nreplConn) serve() {
 func (c *nreplConn) readError(err error) {
 	if broken := (*bencodeError)(nil); errors.As(err, &broken) {
 		c.srv.problem("the client sent what is %v", err)
+		switch c.srv.dialect.malformed {
+		case malformedCloses:
+		case malformedDead:
+			_, _ = io.Copy(io.Discard, c.net) // until the client has had enough
+		case malformedCrashes:
+			c.srv.crash()
+		}
 	} else if errors.Is(err, io.ErrUnexpectedEOF) {
 		c.srv.problem("the client closed the connection inside a message")
 	}
@@ -148,27 +163,90 @@ func (c *nreplConn) halfLocked(frame []byte) {
 	}
 }
 
+// take waits for the turn of a message where the server has one for all. It
+// reports false when the server ends.
+func (s *NREPL) take() bool {
+	if s.dialect.turns != turnsServer {
+		return true
+	}
+	select {
+	case s.turn <- struct{}{}:
+		return true
+	case <-s.closing:
+		return false
+	}
+}
+
+// pass ends the turn that take began.
+func (s *NREPL) pass() {
+	if s.dialect.turns == turnsServer {
+		<-s.turn
+	}
+}
+
+// over waits for the end of an evaluation, if there is one. It reports false
+// when the server ends before.
+func (s *NREPL) over(ended <-chan struct{}) bool {
+	if ended == nil {
+		return true
+	}
+	select {
+	case <-ended:
+		return true
+	case <-s.closing:
+		return false
+	}
+}
+
 // reply answers request m with the fields of r.
 func (s *NREPL) reply(c *nreplConn, m Message, r Message) {
-	if id, ok := m["id"]; ok {
-		r["id"] = id
-	}
-	r["session"] = s.replySession(m)
+	s.address(r, m, s.replySession(m))
 	c.send(r)
 }
 
-// replySession is the session named in the request, else a fresh one.
-func (s *NREPL) replySession(m Message) string {
+// address puts id and session into r, an answer to m.
+func (s *NREPL) address(r, m Message, session *string) {
+	id, ok := m["id"]
+	if n, integer := id.(int64); integer && s.dialect.idAsText {
+		id = strconv.FormatInt(n, 10)
+	}
+	if !ok {
+		id = s.dialect.missingID
+	}
+	if id != nil {
+		r["id"] = id
+	}
+	if session != nil {
+		r["session"] = *session
+	}
+}
+
+// replySession is the session named in the request, else what the server names
+// instead; nil for none.
+func (s *NREPL) replySession(m Message) *string {
 	if id, ok := m["session"].(string); ok {
-		return id
+		return &id
+	}
+	rule := s.dialect.session
+	if m.Op() == "clone" {
+		rule = s.dialect.cloneSession
+	}
+	switch rule.kind {
+	case sessionNone:
+		return nil
+	case sessionNamed:
+		return &rule.name
+	case sessionFresh:
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.freshID()
+	id := s.freshID()
+	return &id
 }
 
-// dispatch answers one message. Evaluations run in goroutines of their own.
-func (s *NREPL) dispatch(c *nreplConn, m Message) {
+// dispatch answers one message. Evaluations run in goroutines of their own; the
+// channel closes when this one has ended, and is nil for other messages.
+func (s *NREPL) dispatch(c *nreplConn, m Message) <-chan struct{} {
 	e, sess, known := s.arrive(m)
 	evaluates := known && (e != nil || m.Op() == "eval" || m.Op() == "load-file")
 	if !evaluates {
@@ -181,14 +259,23 @@ func (s *NREPL) dispatch(c *nreplConn, m Message) {
 		s.reply(c, m, Message{"status": s.dialect.unknownSession})
 	case m.Op() == "":
 		s.problem("a message without op: %v", m)
-		s.reply(c, m, Message{"op": []string{}, "status": s.dialect.unknownOp})
+		s.unknownOp(c, m, []string{})
 	case m.Op() == "eval" || m.Op() == "load-file":
-		s.evaluate(c, m, e, sess)
+		return s.evaluate(c, m, e, sess)
 	case e != nil:
-		s.start(c, m, e, sess)
+		return s.start(c, m, e, sess)
 	default:
 		s.builtin(c, m, sess)
 	}
+	return nil
+}
+
+func (s *NREPL) unknownOp(c *nreplConn, m Message, op any) {
+	r := Message{"status": s.dialect.unknownOp}
+	if s.dialect.unknownOpNames {
+		r["op"] = op
+	}
+	s.reply(c, m, r)
 }
 
 // arrive records a message and finds its expectation and session.
@@ -199,10 +286,12 @@ func (s *NREPL) arrive(m Message) (*Expect, *nreplSession, bool) {
 	var sess *nreplSession
 	if id, ok := m["session"]; ok {
 		i := slices.IndexFunc(s.sessions, func(n *nreplSession) bool { return n.id == id && !n.closed })
-		if i < 0 {
+		if i < 0 && !s.dialect.looseSessions {
 			return nil, nil, false
 		}
-		sess = s.sessions[i]
+		if i >= 0 {
+			sess = s.sessions[i]
+		}
 	}
 	if sess != nil && m.Op() == "close" {
 		sess.closed = true
@@ -229,8 +318,10 @@ func (s *NREPL) settle(m Message) {
 func (s *NREPL) builtin(c *nreplConn, m Message, sess *nreplSession) {
 	d := &s.dialect
 	switch op := m.Op(); {
-	case !slices.Contains(d.ops, op):
-		s.reply(c, m, Message{"op": op, "status": d.unknownOp})
+	case op == "interrupt" && d.interrupts == interruptIdle: // not among the ops of describe
+		s.reply(c, m, Message{"status": d.sessionIdle})
+	case !d.has(op):
+		s.unknownOp(c, m, op)
 	case op == "clone":
 		s.mu.Lock()
 		n := newNREPLSession(s.freshID())
@@ -242,7 +333,14 @@ func (s *NREPL) builtin(c *nreplConn, m Message, sess *nreplSession) {
 		for _, o := range d.ops {
 			ops[o] = map[string]any{}
 		}
-		s.reply(c, m, Message{"aux": d.describeAux, "ops": ops, "status": d.done, "versions": d.versions})
+		r := Message{"ops": ops, "status": d.done, "versions": d.versions}
+		if d.aux != nil {
+			r["aux"] = d.aux
+		}
+		if d.middleware != nil {
+			r["middleware"] = d.middleware
+		}
+		s.reply(c, m, r)
 	case op == "ls-sessions":
 		ids := []string{}
 		for _, n := range s.Sessions() {
@@ -259,8 +357,10 @@ func (s *NREPL) builtin(c *nreplConn, m Message, sess *nreplSession) {
 	case op == "interrupt":
 		s.interrupt(c, m, sess)
 	case op == "close":
-		if sess == nil {
+		if _, named := m["session"]; !named {
 			s.problem("close without a session: %v", m)
+		} else if sess == nil {
+			s.problem("close of a session that is not there: %v", m) // only where any session will do
 		} else if run := s.running(sess); run != nil {
 			run.stop()
 		}

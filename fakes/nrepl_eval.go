@@ -2,11 +2,15 @@ package fakes
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
+
+// initialNs is where every server starts.
+const initialNs = "user"
 
 // nreplSession is a cloned session. Its evaluations run one after the other.
 type nreplSession struct {
@@ -17,10 +21,11 @@ type nreplSession struct {
 	closed bool
 	evals  int
 	queue  []*evaluation // what runs, then what waits for it
+	ns     string        // the current one, where it is the session's
 }
 
 func newNREPLSession(id string) *nreplSession {
-	return &nreplSession{id: id, input: make(chan string, 64)}
+	return &nreplSession{id: id, input: make(chan string, 64), ns: initialNs}
 }
 
 // feed hands text to a waiting or later read. More than 64 unread texts are
@@ -48,7 +53,15 @@ type evaluation struct {
 	conn    *nreplConn
 	sess    *nreplSession // nil when the request named no session
 	request Message
-	session string // in all replies
+	session *string // in all replies
+	ns      string  // the current one
+
+	// What a server holds back until the end. Only the goroutine of the
+	// evaluation touches it.
+	heldOut   strings.Builder
+	heldValue Message
+	failed    bool // the code threw
+	unread    bool // the code could not be read
 
 	once        sync.Once
 	interrupted chan struct{}
@@ -72,26 +85,37 @@ func (e *evaluation) stop() {
 
 // evaluate checks an eval or load-file as strictly as the fake can and starts
 // it.
-func (s *NREPL) evaluate(c *nreplConn, m Message, expect *Expect, sess *nreplSession) {
+func (s *NREPL) evaluate(c *nreplConn, m Message, expect *Expect, sess *nreplSession) <-chan struct{} {
 	field := "code"
 	if m.Op() == "load-file" {
 		field = "file"
 	}
 	if _, ok := m[field].(string); !ok {
 		s.problem("%s without %q: %v", m.Op(), field, m)
-		s.reply(c, m, Message{"status": s.dialect.noCode})
-		return
+		for _, r := range s.dialect.noCode {
+			r = maps.Clone(r)
+			if _, names := r["ns"]; names {
+				s.mu.Lock()
+				r["ns"] = s.ns
+				s.mu.Unlock()
+			}
+			s.reply(c, m, r)
+		}
+		return nil
 	}
 	for _, key := range []string{"line", "column"} {
 		if v, ok := m[key].(string); ok {
-			s.problem("%q is the string %q: the real server never answers that, it must be an integer", key, v)
-			return
+			s.problem("%q is the string %q: nREPL on the JVM never answers that, it must be an integer", key, v)
+			if s.dialect.textLineHangs {
+				return nil
+			}
+			break // one problem is enough
 		}
 	}
 	if expect == nil {
 		expect = s.unscripted(m)
 	}
-	s.start(c, m, expect, sess)
+	return s.start(c, m, expect, sess)
 }
 
 // unscripted is the answer to what no expectation foresaw.
@@ -124,7 +148,7 @@ func summary(m Message) string {
 
 // start runs the steps, after what the session still has to do. Without a
 // session evaluations run side by side.
-func (s *NREPL) start(c *nreplConn, m Message, expect *Expect, sess *nreplSession) {
+func (s *NREPL) start(c *nreplConn, m Message, expect *Expect, sess *nreplSession) <-chan struct{} {
 	e := &evaluation{
 		srv: s, conn: c, sess: sess, request: m, session: s.replySession(m),
 		interrupted: make(chan struct{}), ended: make(chan struct{}),
@@ -151,13 +175,45 @@ func (s *NREPL) start(c *nreplConn, m Message, expect *Expect, sess *nreplSessio
 				return
 			}
 		}
+		e.enterNs()
 		e.run(steps)
 	})
+	return e.ended
+}
+
+// enterNs finds the namespace in which the code is evaluated.
+func (e *evaluation) enterNs() {
+	e.srv.mu.Lock()
+	defer e.srv.mu.Unlock()
+	switch asked := e.request.Text("ns"); {
+	case asked != "" && e.srv.dialect.missingNs != missingNsIgnored:
+		e.ns = asked
+	case e.srv.dialect.nsGlobal || e.sess == nil:
+		e.ns = e.srv.ns
+	default:
+		e.ns = e.sess.ns
+	}
+}
+
+// switchNs is what (ns …) does in the code.
+func (e *evaluation) switchNs(ns string) {
+	e.srv.mu.Lock()
+	defer e.srv.mu.Unlock()
+	e.ns = ns
+	switch {
+	case e.srv.dialect.nsGlobal:
+		e.srv.ns = ns
+	case e.sess != nil && e.request.Op() == "eval": // load-file gives the ns back at its end
+		e.sess.ns = ns
+	}
 }
 
 func (e *evaluation) run(steps []step) {
 	finished := true
 	for _, st := range steps {
+		if (e.unread || e.failed && e.srv.dialect.afterError == afterErrorStops) && !st.always {
+			continue // the code stopped at its error
+		}
 		if e.wasInterrupted() && !st.waits {
 			finished = e.stopped()
 			break
@@ -167,12 +223,29 @@ func (e *evaluation) run(steps []step) {
 		}
 	}
 	if finished && !e.wasInterrupted() {
-		e.send(Message{"status": e.srv.dialect.done})
+		e.release()
+		r := Message{"status": e.srv.dialect.done}
+		if e.srv.dialect.nsWithDone {
+			r["ns"] = e.ns
+		}
+		e.send(r)
 	} else if finished {
 		e.stopped()
 	}
 	for _, late := range e.async {
 		e.srv.wg.Go(late)
+	}
+}
+
+// release sends what the server has held back: the output, then the value.
+func (e *evaluation) release() {
+	if out := e.heldOut.String(); out != "" {
+		e.heldOut.Reset()
+		e.send(Message{"out": out})
+	}
+	if value := e.heldValue; value != nil {
+		e.heldValue = nil
+		e.send(value)
 	}
 }
 
@@ -201,10 +274,7 @@ func (e *evaluation) send(r Message) {
 	if f := e.conn.fault; f.slow > 0 && !e.srv.sleep(f.slow) {
 		return
 	}
-	if id, ok := e.request["id"]; ok {
-		r["id"] = id
-	}
-	r["session"] = e.session
+	e.srv.address(r, e.request, e.session)
 	done := hasDone(r)
 	if done {
 		e.leave()

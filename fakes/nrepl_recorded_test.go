@@ -16,7 +16,6 @@ import (
 func TestNREPLAnswersAsRecorded(t *testing.T) {
 	const interruptedSleep = "(do (println \"start\") (Thread/sleep 60000) :never)"
 	const divided = "Execution error (ArithmeticException) at user/eval2374 (REPL:1).\nDivide by zero\n"
-	const arithmetic = "class java.lang.ArithmeticException"
 	tests := []struct {
 		file     string
 		script   func(s *fakes.NREPL)
@@ -92,7 +91,7 @@ func TestNREPLAnswersAsRecorded(t *testing.T) {
 			if test.script != nil {
 				test.script(srv)
 			}
-			replay(t, dial(t, srv), testdata(t, "nrepl", test.file+".txt"))
+			replay(t, dial(t, srv), transcript(t, "jvm-1.0.0", test.file))
 			srv.Close()
 			assert.DeepEqual(t, srv.Problems(), test.problems)
 		})
@@ -101,7 +100,7 @@ func TestNREPLAnswersAsRecorded(t *testing.T) {
 
 // replay sends the recorded requests and compares the answers. Recorded
 // session ids become those of the fake, in order of appearance.
-func replay(t *testing.T, c *rawClient, transcript string) {
+func replay(t *testing.T, c *rawClient, text string) {
 	t.Helper()
 	id := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	evalNumber := regexp.MustCompile(`eval\d{4} `)
@@ -115,9 +114,9 @@ func replay(t *testing.T, c *rawClient, transcript string) {
 		}), "evalNNNN ")
 	}
 	steps := 0
-	for line := range strings.Lines(transcript) {
+	for line := range strings.Lines(text) {
 		direction, quoted, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if direction == "#" {
+		if direction == "" {
 			continue
 		}
 		frame, err := strconv.Unquote(quoted)

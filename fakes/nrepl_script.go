@@ -10,8 +10,9 @@ import (
 
 // step is one part of an answer.
 type step struct {
-	do    func(e *evaluation) bool // false: the evaluation has ended with it
-	waits bool                     // do notices an interrupt and answers it
+	do     func(e *evaluation) bool // false: the evaluation has ended with it
+	waits  bool                     // do notices an interrupt and answers it
+	always bool                     // done also after an error at which the code stopped
 }
 
 // Expect is one foreseen request and the answer to it, a sequence of steps in
@@ -110,18 +111,56 @@ func (e *Expect) addStep(st step) *Expect {
 }
 
 // Value sends each value in a message of its own, with ns, as for several
-// forms. In an answer to load-file there is no ns.
+// forms. load-file on the JVM sends only the last one, without ns; other
+// servers differ, see [NREPLPreset].
 func (e *Expect) Value(values ...string) *Expect {
 	return e.add(func(v *evaluation) bool {
 		for _, value := range values {
-			r := Message{"value": value}
-			if v.request.Op() != "load-file" {
-				r["ns"] = "user"
-				if ns := v.request.Text("ns"); ns != "" {
-					r["ns"] = ns
-				}
-			}
-			v.send(r)
+			v.value(value)
+		}
+		return true
+	})
+}
+
+func (e *evaluation) value(value string) {
+	d := &e.srv.dialect
+	load := e.request.Op() == "load-file"
+	r := Message{"value": value}
+	if !load || d.nsWithLoad {
+		r["ns"] = e.ns
+	}
+	if load && d.lastValueLoad || !load && d.lastValue {
+		e.heldValue = r
+		return
+	}
+	e.send(r)
+}
+
+// Ns switches to another namespace, as (ns name) does in the code. Values that
+// follow name it. Later evaluations are in it where the server keeps it: in the
+// session on the JVM and babashka after an eval, in the whole server on nbb and
+// let-go, after load-file too.
+func (e *Expect) Ns(name string) *Expect {
+	return e.add(func(v *evaluation) bool {
+		v.switchNs(name)
+		return true
+	})
+}
+
+// NoSuchNs is what the server does when the ns of the request is not there.
+// The JVM answers namespace-not-found and babashka throws, and that is the end
+// of it; nbb and let-go ignore the ns and go on with the script.
+func (e *Expect) NoSuchNs() *Expect {
+	return e.add(func(v *evaluation) bool {
+		d := &v.srv.dialect
+		ns := v.request.Text("ns")
+		switch d.missingNs {
+		case missingNsRefused:
+			v.send(Message{"ns": ns, "status": d.unknownNs})
+			return false
+		case missingNsThrows:
+			v.thrown(strings.ReplaceAll(d.failedNs.Text("err"), "{ns}", ns), d.failedNs.Text("ex"), d.failedNs.Text("ex"))
+		case missingNsIgnored:
 		}
 		return true
 	})
@@ -131,7 +170,8 @@ func (e *Expect) Value(values ...string) *Expect {
 // UTF-16 units each, as println does it on the JVM.
 func (e *Expect) Out(text string) *Expect { return e.printed("out", text) }
 
-// Err sends text as standard error, cut like [Expect.Out].
+// Err sends text as standard error, cut like [Expect.Out]. nbb and let-go send
+// it as out.
 func (e *Expect) Err(text string) *Expect { return e.printed("err", text) }
 
 func (e *Expect) printed(stream, text string) *Expect {
@@ -140,6 +180,13 @@ func (e *Expect) printed(stream, text string) *Expect {
 
 // print reports false when it was interrupted.
 func (e *evaluation) print(stream, text string) bool {
+	if e.srv.dialect.stderrAsOut {
+		stream = "out"
+	}
+	if e.srv.dialect.outAtEnd && stream == "out" {
+		e.heldOut.WriteString(text)
+		return !e.wasInterrupted() || e.stopped()
+	}
 	for line := range strings.SplitAfterSeq(text, "\n") {
 		for _, part := range e.srv.dialect.chunks(line) {
 			if e.wasInterrupted() {
@@ -164,18 +211,22 @@ func (e *Expect) OutRepeated(text string, n int) *Expect {
 	})
 }
 
-// Exception throws: an err message with the text the REPL prints, then a
-// message of its own with status eval-error, ex and root-ex. class is the full
-// name, such as "java.lang.ArithmeticException". What follows in the script
-// goes on, as the JVM goes on with the next form.
+// Exception throws, and the server tells it in its way: on the JVM an err
+// message with the text the REPL prints, then a message of its own with status
+// eval-error, ex and root-ex. class is the full name, such as
+// "java.lang.ArithmeticException". What follows in the script goes on where the
+// server goes on with the next form, which only the JVM does.
 func (e *Expect) Exception(class, message string) *Expect {
-	short := class[strings.LastIndexByte(class, '.')+1:]
-	text := fmt.Sprintf("Execution error (%s) at user/eval2366 (REPL:1).\n%s\n", short, message)
-	return e.Thrown(text, "class "+class, "class "+class)
+	return e.add(func(v *evaluation) bool {
+		text, ex := v.srv.dialect.exception(class, message)
+		v.thrown(text, ex, ex)
+		return true
+	})
 }
 
 // Thrown is [Expect.Exception] with the exact texts: what is printed to err
-// (nothing if empty), ex and root-ex. Use it for read and compile errors.
+// (nothing if empty), ex and root-ex, which nbb never sends. Use it for compile
+// errors.
 func (e *Expect) Thrown(err, ex, rootEx string) *Expect {
 	return e.add(func(v *evaluation) bool {
 		v.thrown(err, ex, rootEx)
@@ -183,13 +234,46 @@ func (e *Expect) Thrown(err, ex, rootEx string) *Expect {
 	})
 }
 
+// ReadError is [Expect.Thrown] for code that cannot be read. No server goes on
+// after it: nothing that follows in the script is sent but [Expect.Async].
+func (e *Expect) ReadError(err, ex, rootEx string) *Expect {
+	return e.add(func(v *evaluation) bool {
+		v.thrown(err, ex, rootEx)
+		v.unread = true
+		return true
+	})
+}
+
 func (e *evaluation) thrown(err, ex, rootEx string) {
-	if err != "" {
-		for _, part := range e.srv.dialect.chunks(err) {
+	d := &e.srv.dialect
+	e.failed = true
+	e.heldValue = nil
+	e.release()
+	r := Message{"ex": ex}
+	if !d.noRootEx {
+		r["root-ex"] = rootEx
+	}
+	if d.evalError != nil {
+		r["status"] = d.evalError
+	}
+	if d.errorNamesNs {
+		r["ns"] = e.ns
+		if e.request.Op() == "load-file" {
+			r["ns"] = initialNs // wherever the file went
+		}
+	}
+	switch {
+	case err == "":
+	case d.errorInOne:
+		r["err"] = err
+	case d.newlineAlone: // cuts what is printed, not what is reported
+		e.send(Message{"err": err})
+	default:
+		for _, part := range d.chunks(err) {
 			e.send(Message{"err": part})
 		}
 	}
-	e.send(Message{"ex": ex, "root-ex": rootEx, "status": e.srv.dialect.evalError})
+	e.send(r)
 }
 
 // Status sends a message with these statuses. With "done" among them the
@@ -201,6 +285,7 @@ func (e *Expect) Status(statuses ...string) *Expect {
 		if slices.Contains(statuses, "namespace-not-found") {
 			r["ns"] = v.request.Text("ns")
 		}
+		v.release()
 		v.send(r)
 		return !hasDone(r)
 	})
@@ -211,6 +296,7 @@ func (e *Expect) Status(statuses ...string) *Expect {
 func (e *Expect) Message(fields Message) *Expect {
 	return e.add(func(v *evaluation) bool {
 		r := maps.Clone(fields)
+		v.release()
 		v.send(r)
 		return !hasDone(r)
 	})
@@ -218,9 +304,14 @@ func (e *Expect) Message(fields Message) *Expect {
 
 // NeedInput asks for input and waits until the client answers with op stdin in
 // the same session. Without a session it waits for ever, as the real server
-// does.
+// does. babashka, nbb and let-go never ask: there it is a problem, and the
+// script must say with [Expect.Thrown] what the code does instead.
 func (e *Expect) NeedInput() *Expect {
 	return e.addWaiting(func(v *evaluation) bool {
+		if v.srv.dialect.needInput == nil {
+			v.srv.problem("the script says NeedInput, but %s never asks for input; script the error it answers", v.srv.dialect.name)
+			return true
+		}
 		var input chan string
 		if v.sess != nil {
 			input = v.sess.input
@@ -285,10 +376,8 @@ func (e *Expect) Raw(data []byte) *Expect {
 // Drop sends half of a message and closes the connection.
 func (e *Expect) Drop() *Expect {
 	return e.add(func(v *evaluation) bool {
-		r := Message{"value": "dropped", "session": v.session}
-		if id, ok := v.request["id"]; ok {
-			r["id"] = id
-		}
+		r := Message{"value": "dropped"}
+		v.srv.address(r, v.request, v.session)
 		v.conn.write.Lock()
 		defer v.conn.write.Unlock()
 		v.conn.halfLocked(r.encode(v.conn.fault.order))
@@ -299,12 +388,12 @@ func (e *Expect) Drop() *Expect {
 // Async sends output with the same id after the evaluation has ended, as a
 // future does. after counts from the end.
 func (e *Expect) Async(after time.Duration, out string) *Expect {
-	return e.add(func(v *evaluation) bool {
+	return e.addStep(step{always: true, do: func(v *evaluation) bool {
 		v.async = append(v.async, func() {
 			if v.srv.sleep(after) {
 				v.send(Message{"out": out})
 			}
 		})
 		return true
-	})
+	}})
 }

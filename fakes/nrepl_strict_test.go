@@ -136,7 +136,7 @@ func TestNREPLNamesALineThatIsAString(t *testing.T) {
 	c.send(dict("code", "1", "id", "1", "line", "100", "op", "eval"))
 	assert.Assert(t, c.silent())
 	assert.DeepEqual(t, srv.Problems(),
-		[]string{`"line" is the string "100": the real server never answers that, it must be an integer`})
+		[]string{`"line" is the string "100": nREPL on the JVM never answers that, it must be an integer`})
 }
 
 func TestNREPLReportsOddOps(t *testing.T) {

@@ -1,0 +1,178 @@
+package claudecode_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/fakes/claudecode"
+)
+
+const block = `{"decision":"block","reason":"because"}`
+
+// Each row pins what the client does with one output; whole sessions are held against the recordings in integration.
+func TestJudge(t *testing.T) {
+	type run = claudecode.Run
+	for _, c := range []struct {
+		name string
+		run  run
+		want claudecode.Reaction
+	}{
+		{"silence", run{Event: "Stop"}, claudecode.Reaction{}},
+		{
+			"exit 2",
+			run{Event: "Stop", Exit: 2, Stderr: []byte("no\n")},
+			claudecode.Reaction{Blocked: true, GoesOn: true, Told: texts("user", "Stop hook feedback:\n[hook]: no\n")},
+		},
+		{
+			"JSON block",
+			run{Event: "Stop", Stdout: []byte(block)},
+			claudecode.Reaction{Blocked: true, GoesOn: true, Told: texts(
+				"user", "Stop hook feedback:\nbecause", "system", `Stop hook blocking error from command: "hook": because`)},
+		},
+		{
+			"JSON block at SessionStart blocks nothing", run{Event: "SessionStart", Value: "startup", Stdout: []byte(block)}, claudecode.Reaction{},
+		},
+		{
+			"exit 2 at SessionStart is shown",
+			run{Event: "SessionStart", Value: "startup", Exit: 2, Stderr: []byte("no")},
+			claudecode.Reaction{Shown: texts("screen", "no")},
+		},
+		{
+			"plain text at SessionStart is context",
+			run{Event: "SessionStart", Value: "startup", Stdout: []byte("hello\n")},
+			claudecode.Reaction{Told: texts("system", "SessionStart:startup hook success: hello")},
+		},
+		{
+			"plain text at exit 1 is nothing", run{Event: "UserPromptSubmit", Exit: 1, Stdout: []byte("hello\n")}, claudecode.Reaction{},
+		},
+		{
+			"a prompt is blocked",
+			run{Event: "UserPromptSubmit", Stdout: []byte(block)},
+			claudecode.Reaction{Blocked: true, Shown: texts("notice", "UserPromptSubmit operation blocked by hook:\nbecause")},
+		},
+		{
+			"exit 2 without a word",
+			run{Event: "Stop", Exit: 2},
+			claudecode.Reaction{
+				Blocked: true, GoesOn: true, Told: texts("user", "Stop hook feedback:\n[hook]: No stderr output"),
+				Fault: claudecode.FaultBlockWithoutText, Note: "exit 2 with nothing on stderr: the agent is not told why",
+			},
+		},
+		{
+			"legacy approve is an allow",
+			run{Event: "PreToolUse", Value: "Edit", Stdout: []byte(`{"decision":"approve"}`)},
+			claudecode.Reaction{Permission: "allow"},
+		},
+		{
+			"ask",
+			run{Event: "PreToolUse", Value: "Edit", Stdout: []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}`)},
+			claudecode.Reaction{Permission: "ask"},
+		},
+		{
+			"exit 2 beats a rewrite",
+			run{
+				Event: "PreToolUse", Value: "Edit", Exit: 2, Stderr: []byte("no"),
+				Stdout: []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{}}}`),
+			},
+			claudecode.Reaction{Blocked: true, Permission: "deny", Told: texts("result", "PreToolUse:Edit hook error: [hook]: no")},
+		},
+		{
+			"a signal blocks nothing",
+			run{Event: "Stop", Exit: -1, Signal: "killed", Stderr: []byte("half")},
+			claudecode.Reaction{Shown: texts("screen", "Failed with non-blocking status code: half")},
+		},
+		{
+			"a timeout",
+			run{Event: "PreToolUse", Exit: -1, TimedOut: true, Stdout: []byte(block), Stderr: []byte("x")},
+			claudecode.Reaction{Fault: claudecode.FaultTimedOut, Note: "the hook ran into its timeout; what it printed is ignored and nothing is blocked"},
+		},
+		{
+			"SessionEnd says a failure",
+			run{Event: "SessionEnd", Value: "other", Exit: 1, Stderr: []byte("broken\n")},
+			claudecode.Reaction{Shown: texts("notice", "SessionEnd hook [hook] failed: broken")},
+		},
+		{
+			"an unknown key is noted",
+			run{Event: "Stop", Stdout: []byte(`{"warnings":[],"decision":"approve"}`)},
+			claudecode.Reaction{Note: "keys the client does not know are dropped: warnings"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.run.Command = "hook"
+			assert.DeepEqual(t, claudecode.Judge(c.run), c.want)
+		})
+	}
+}
+
+// texts makes texts of pairs of kind and text.
+func texts(pairs ...string) []claudecode.Text {
+	var each []claudecode.Text
+	for i := 0; i < len(pairs); i += 2 {
+		each = append(each, claudecode.Text{As: pairs[i], Text: pairs[i+1]})
+	}
+	return each
+}
+
+func TestCombine(t *testing.T) {
+	rewrite := func(v string) claudecode.Reaction { return claudecode.Reaction{UpdatedInput: json.RawMessage(v)} }
+	for _, c := range []struct {
+		name, event string
+		each        []claudecode.Reaction
+		want        claudecode.Reaction
+	}{
+		{"none", "Stop", nil, claudecode.Reaction{}},
+		{
+			"deny beats ask beats allow", "PreToolUse",
+			[]claudecode.Reaction{{Permission: "ask"}, {Permission: "deny", Blocked: true}, {Permission: "allow"}},
+			claudecode.Reaction{Permission: "deny", Blocked: true},
+		},
+		{"the last rewrite stands", "PreToolUse", []claudecode.Reaction{rewrite(`{"a":1}`), {}, rewrite(`{"a":2}`)}, rewrite(`{"a":2}`)},
+		{"a block drops a rewrite", "PreToolUse", []claudecode.Reaction{rewrite(`{}`), {Blocked: true}}, claudecode.Reaction{Blocked: true}},
+		{
+			"an end beats blocks at Stop", "Stop",
+			[]claudecode.Reaction{{Blocked: true, GoesOn: true, Told: texts("user", "x")}, {Ended: true, Shown: texts("screen", "y")}},
+			claudecode.Reaction{Ended: true, Shown: texts("screen", "y")},
+		},
+		{"faults and notes", "Stop", []claudecode.Reaction{{Fault: "a", Note: "one"}, {Note: "two"}, {Fault: "b"}}, claudecode.Reaction{Fault: "a", Note: "one; two"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { assert.DeepEqual(t, claudecode.Combine(c.event, c.each), c.want) })
+	}
+}
+
+func TestCap(t *testing.T) {
+	limit := claudecode.NewCap("")
+	for range 8 {
+		assert.Assert(t, limit.Block())
+	}
+	assert.Assert(t, !limit.Block())
+	assert.Assert(t, strings.Contains(limit.Notice(), " 9 consecutive times"))
+	limit.ToolUsed()
+	assert.Equal(t, limit.Count(), 0)
+	assert.Assert(t, limit.Block())
+	limit.Prompted()
+	assert.Equal(t, limit.Count(), 0)
+	off := claudecode.NewCap("0")
+	for range 100 {
+		assert.Assert(t, off.Block())
+	}
+}
+
+// Whatever a hook prints, nothing panics, and an output that says nothing of blocking at exit 0 blocks nothing.
+func FuzzJudge(f *testing.F) {
+	for _, seed := range []string{"", "{", "{}", block, block + block, "x" + block, "\ufeff{}", `{"decision":5}`, `{"hookSpecificOutput":[]}`, "{\"a\":}", "}{"} {
+		f.Add("Stop", seed, "No such file or directory", 2)
+		f.Add("PreToolUse", seed, "", 0)
+	}
+	f.Fuzz(func(t *testing.T, event, stdout, stderr string, exit int) {
+		r := claudecode.Judge(claudecode.Run{Event: event, Value: "Edit", Command: "hook", Exit: exit, Stdout: []byte(stdout), Stderr: []byte(stderr)})
+		if exit == 0 && !strings.Contains(stdout, "block") && !strings.Contains(stdout, "deny") && !strings.Contains(stdout, `\`) {
+			assert.Assert(t, !r.Blocked)
+		}
+		if r.Blocked && claudecode.IsStop(event) {
+			assert.Assert(t, len(r.Told) > 0 && r.GoesOn)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookkit/brepl/hookkit/cli"
+)
+
+func replayCommand() cli.Command {
+	return cli.Command{
+		Name:  "replay",
+		Usage: "FILE... [--settings FILE] [--command COMMAND] [--update] [--json]",
+		Short: "play recorded events to hooks and compare what they answer",
+		Long: `Plays recordings (NAME.jsonl, see docs/recordings.md) to hooks, in a scratch copy of
+the recorded project, and compares decision, streams, exit code and files with
+NAME.expect.json beside the recording, and where that says nothing with what was
+recorded. Once an answer differs, the rest of that session is not comparable: the
+agent would have gone another way. The exit code is 1 when something differs.
+
+A recording names commands, and this runs them: look at one that is not yours first.
+
+  --settings FILE    play the hooks of these settings, not of the recorded ones
+  --command COMMAND  run this in place of every recorded hook
+  --update           write what the hooks answer now to NAME.expect.json
+  --json             print the outcome as one JSON object a recording`,
+		Run: runReplay,
+	}
+}
+
+type replayFlags struct {
+	settings, command string
+	update, json      bool
+}
+
+func runReplay(ctx context.Context, p *cli.Program, args []string) int {
+	var f replayFlags
+	files, code, ok := parseMixed(p, args, func(set *flag.FlagSet) {
+		set.StringVar(&f.settings, "settings", "", "")
+		set.StringVar(&f.command, "command", "", "")
+		set.BoolVar(&f.update, "update", false, "")
+		set.BoolVar(&f.json, "json", false, "")
+	})
+	if !ok {
+		return code
+	}
+	if len(files) == 0 {
+		return p.UsageError(errors.New("give at least one recording"))
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	var settings []byte
+	if f.settings != "" {
+		var err error
+		if settings, err = os.ReadFile(inDir(p, f.settings)); err != nil {
+			return fail(p, err)
+		}
+	}
+	exit := 0
+	for _, file := range files {
+		out, err := replayFile(ctx, p, inDir(p, file), settings, f)
+		if err != nil {
+			return fail(p, err)
+		}
+		if out.Count(Different) > 0 && !f.update {
+			exit = 1
+		}
+		if f.json {
+			line, err := encodeLine(out)
+			if err == nil {
+				_, err = p.Stdout.Write(line)
+			}
+			if err != nil {
+				return fail(p, err)
+			}
+			continue
+		}
+		_, _ = fmt.Fprint(p.Stdout, out.Text())
+	}
+	return exit
+}
+
+// parseMixed takes flags before, between and after the other arguments.
+func parseMixed(p *cli.Program, args []string, declare func(*flag.FlagSet)) (rest []string, code int, ok bool) {
+	flags := p.Flags(nil)
+	declare(flags)
+	for {
+		if code, ok = p.Parse(flags, args); !ok {
+			return nil, code, false
+		}
+		if flags.NArg() == 0 {
+			return rest, 0, true
+		}
+		rest = append(rest, flags.Arg(0))
+		args = flags.Args()[1:]
+	}
+}
+
+func inDir(p *cli.Program, path string) string {
+	if filepath.IsAbs(path) || p.Dir == "" {
+		return path
+	}
+	return filepath.Join(p.Dir, path)
+}
+
+func replayFile(ctx context.Context, p *cli.Program, path string, settings []byte, f replayFlags) (Replayed, error) {
+	r, err := ReadRecording(path)
+	if err != nil {
+		return Replayed{}, err
+	}
+	expect, err := r.ReadExpect()
+	if err != nil {
+		return Replayed{}, err
+	}
+	out, err := Play{Recording: r, Expect: expect, Settings: settings, Command: f.command, Env: p.Env}.Run(ctx)
+	if err == nil && f.update {
+		err = r.Update(expect, out)
+	}
+	return out, err
+}
+
+// Update writes all that was answered to the recording's expected answers. expect is what ReadExpect returned.
+func (r *Recording) Update(expect *Expect, out Replayed) error {
+	if expect == nil {
+		expect = &Expect{Answers: []ExpectedAnswer{}}
+	}
+	before, err := json.Marshal(expect)
+	if err != nil {
+		return err
+	}
+	for _, s := range out.Steps {
+		if s.Got != nil {
+			expect.set(*s.Got)
+		}
+	}
+	after, err := json.Marshal(expect)
+	if err != nil || string(after) == string(before) {
+		return err
+	}
+	return r.WriteExpect(expect)
+}
+
+// Text is the outcome for people: one line, and what differs.
+func (r Replayed) Text() string {
+	var b strings.Builder
+	var counts []string
+	for _, status := range []Status{Same, Different, New, NotComparable, NotPlayed} {
+		if n := r.Count(status); n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	fmt.Fprintf(&b, "%s: %s\n", r.Name, strings.Join(counts, ", "))
+	for _, s := range r.Steps {
+		if s.Status == Different {
+			fmt.Fprintf(&b, "call %d, %s, %s:\n%s", s.Seq, s.Event, s.Command, s.Diff)
+		}
+		if s.Status == New {
+			fmt.Fprintf(&b, "call %d, %s, %s: new, exit %s\n", s.Seq, s.Event, s.Command, ending(s.Got.answer()))
+		}
+	}
+	return b.String()
+}

@@ -47,17 +47,12 @@ const contractLimit = 60 * time.Second
 func TestContract(t *testing.T) {
 	kinds := append([]replKind{{name: "jvm", shared: jvmREPL, fresh: freshJVM}}, dockerKinds...)
 
-	t.Run("fake", func(t *testing.T) {
-		for _, c := range contract {
-			t.Run(c.name, func(t *testing.T) {
-				fake := fakes.NewNREPL(t)
-				if c.script != nil {
-					c.script(fake)
-				}
-				runContractCase(t, c, &replServer{Host: fake.Host(), Port: fake.Port(), Kill: fake.Close})
-			})
-		}
-	})
+	t.Run("fake", func(t *testing.T) { runFakeContract(t, contract) })
+	for _, preset := range fakes.Presets() {
+		t.Run("fake-"+string(preset), func(t *testing.T) {
+			runFakeContract(t, contractOf(t, preset), fakes.NREPLPreset(preset))
+		})
+	}
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
 			kind.shared(t) // missing: skipped or failed once, not once a case
@@ -70,6 +65,19 @@ func TestContract(t *testing.T) {
 					runContractCase(t, c, get(t))
 				})
 			}
+		})
+	}
+}
+
+func runFakeContract(t *testing.T, cases []contractCase, opts ...fakes.NREPLOption) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			fake := fakes.NewNREPL(t, opts...)
+			if c.script != nil {
+				c.script(fake)
+			}
+			runContractCase(t, c, &replServer{Host: fake.Host(), Port: fake.Port(), Kill: fake.Close})
 		})
 	}
 }
@@ -169,7 +177,7 @@ var contract = []contractCase{
 	{
 		name: "load-file tells where a file does not end",
 		script: func(f *fakes.NREPL) {
-			f.OnLoadFile("/project/src/bad.clj").Thrown(
+			f.OnLoadFile("/project/src/bad.clj").ReadError(
 				"Syntax error reading source at (/project/src/bad.clj:5:1).\nEOF while reading, starting at line 3\n",
 				compilerException, compilerException)
 		},
@@ -180,7 +188,7 @@ var contract = []contractCase{
 	},
 	{
 		name:   "an unknown namespace",
-		script: func(f *fakes.NREPL) { f.On("1").Status("namespace-not-found", "done", "error") },
+		script: func(f *fakes.NREPL) { f.On("1").NoSuchNs().Value("1") },
 		check: evaluates(nrepl.Request{Code: "1", Ns: "no.such.namespace"}, nrepl.Result{
 			Ns: "no.such.namespace", Status: status("done", "error", "namespace-not-found"), Failed: true,
 		}),
@@ -354,8 +362,16 @@ func checkMiddleException(ctx context.Context, t *testing.T, server *replServer)
 	})
 }
 
-// checkUnknownOp writes the message itself: the client has no way to ask for an op that does not exist.
 func checkUnknownOp(ctx context.Context, t *testing.T, server *replServer) {
+	const head, tail = "d2:id1:72:op10:no-such-op7:session36:", "6:statusl4:done10:unknown-op5:erroree"
+	answer := askUnknownOp(ctx, t, server, len(head)+36+len(tail))
+	assert.Assert(t, strings.HasPrefix(answer, head) && strings.HasSuffix(answer, tail), "%q", answer)
+}
+
+// askUnknownOp writes the message itself: the client has no way to ask for an op that does not exist. It returns the
+// first size bytes of the answer.
+func askUnknownOp(ctx context.Context, t *testing.T, server *replServer, size int) string {
+	t.Helper()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(server.Host, strconv.Itoa(server.Port)))
 	assert.NilError(t, err)
@@ -364,15 +380,10 @@ func checkUnknownOp(ctx context.Context, t *testing.T, server *replServer) {
 	assert.NilError(t, conn.SetDeadline(deadline))
 	_, err = conn.Write([]byte("d2:id1:72:op10:no-such-ope"))
 	assert.NilError(t, err)
-
-	const tail = "6:statusl4:done10:unknown-op5:erroree"
-	var answer []byte
-	for one := make([]byte, 1); !strings.HasSuffix(string(answer), tail); answer = append(answer, one...) {
-		if _, err := io.ReadFull(conn, one); err != nil {
-			t.Fatalf("after %q: %v", answer, err)
-		}
-	}
-	assert.Assert(t, strings.HasPrefix(string(answer), "d2:id1:72:op10:no-such-op7:session"), "%q", answer)
+	answer := make([]byte, size)
+	n, err := io.ReadFull(conn, answer)
+	assert.NilError(t, err, "after %q", answer[:n])
+	return string(answer)
 }
 
 func checkInterrupt(ctx context.Context, t *testing.T, server *replServer) {

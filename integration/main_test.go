@@ -6,6 +6,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == parrotCommand {
+		os.Exit(parrot())
+	}
 	os.Exit(runAndStopServers(m))
 }
 

@@ -5,6 +5,7 @@ package integration
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,5 +94,15 @@ func (w *world) tool(name, script string) {
 	dir := filepath.Join(w.scratch, "bin")
 	assert.NilError(w.t, os.MkdirAll(dir, 0o700))
 	assert.NilError(w.t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
-	w.env = append(w.env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	w.env = append(w.env, "PATH="+dir+string(os.PathListSeparator)+w.path())
+}
+
+// path is the PATH of this world.
+func (w *world) path() string {
+	for _, variable := range slices.Backward(w.env) {
+		if value, found := strings.CutPrefix(variable, "PATH="); found {
+			return value
+		}
+	}
+	return os.Getenv("PATH")
 }

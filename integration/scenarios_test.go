@@ -117,22 +117,44 @@ func count(list []string, item string) int {
 	return n
 }
 
-// seedTitles extracts what a document demands, each with the heading above it: the scenarios; in 000, which has none,
-// the bold rows of the exit codes, the list of the state's life, and the example of an installation.
+// seedTitles extracts the titles of what a document demands, each with the heading above it.
 func seedTitles(seed, text string) []string {
+	var keys []string
+	for _, p := range seedPassages(seed, text) {
+		keys = append(keys, p.key)
+	}
+	return keys
+}
+
+// passage is one thing that a document demands.
+type passage struct {
+	key, heading string
+	fenced       string // the code below the title
+}
+
+// seedPassages finds what a document demands: the scenarios; in 000, which has none, the bold rows of the exit codes, the
+// list of the state's life, and the example of an installation.
+func seedPassages(seed, text string) []passage {
 	const (
 		requirementMark = "### Requirement: "
 		scenarioMark    = "#### Scenario: "
 	)
-	var keys []string
-	heading, fenced := "", false
-	add := func(title string) { keys = append(keys, scenarioKey(seed, heading, title)) }
+	var list []passage
+	heading, fenced, fences := "", false, 0
+	add := func(title string) {
+		list, fences = append(list, passage{key: scenarioKey(seed, heading, title), heading: heading}), 0
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
+			fences++
 		}
 		if fenced {
+			// Only the first block of code under a title is its own.
+			if fences == 1 && len(list) > 0 {
+				list[len(list)-1].fenced += line + "\n"
+			}
 			continue
 		}
 		bullet, isBullet := strings.CutPrefix(line, "- ")
@@ -153,7 +175,7 @@ func seedTitles(seed, text string) []string {
 			add(installExample)
 		}
 	}
-	return keys
+	return list
 }
 
 // The headings of 000 with something to test.
@@ -170,4 +192,9 @@ func TestSeedTitles(t *testing.T) {
 	assert.DeepEqual(t, seedTitles("s", text), []string{
 		"s: Idempotent Settings Sync: Example", "s: Exit Code Semantics: All pass", "s: State Persistence: Created", "s: R: All pass",
 	})
+	var fenced []string
+	for _, p := range seedPassages("s", text) {
+		fenced = append(fenced, p.fenced)
+	}
+	assert.DeepEqual(t, fenced, []string{"", "```\n**Not this**:\n", "", ""})
 }

@@ -1,0 +1,3 @@
+#!/bin/sh
+# faults: block-without-reason
+echo '{"decision":"block"}'

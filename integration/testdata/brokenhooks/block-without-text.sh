@@ -1,0 +1,4 @@
+#!/bin/sh
+# faults: block-without-text
+echo "{}"
+exit 2

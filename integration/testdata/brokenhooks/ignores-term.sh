@@ -1,0 +1,6 @@
+#!/bin/sh
+# faults: ignores-term
+# warnings: waits-for-ever needs-newline
+trap "" TERM
+event=$(head -n 1)
+echo "{}"

@@ -1,0 +1,3 @@
+#!/bin/sh
+# faults: missing-event-name
+echo '{"hookSpecificOutput":{"additionalContext":"The tests fail."}}'

@@ -1,0 +1,4 @@
+#!/bin/sh
+# faults: not-started
+# command: ./no-such-hook --stop
+

@@ -1,0 +1,3 @@
+#!/bin/sh
+# faults: wrong-value
+echo '{"decision":"allow","reason":"All is well."}'

@@ -1,0 +1,3 @@
+#!/bin/sh
+# It does not look at its input.
+exit 0

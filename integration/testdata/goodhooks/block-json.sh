@@ -1,0 +1,3 @@
+#!/bin/sh
+# warnings: told-twice
+echo '{"decision":"block","reason":"The tests fail."}'

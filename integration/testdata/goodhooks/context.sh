@@ -1,0 +1,3 @@
+#!/bin/sh
+# events: PostToolUse,UserPromptSubmit,SessionStart,SessionEnd,SubagentStop,PostToolUseFailure
+true

@@ -62,19 +62,13 @@ func compactJSON(data json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// orderedFields returns the fields of a JSON object in their order, nil if it
-// is none.
-func orderedFields(data []byte) []struct {
-	name  string
-	value json.RawMessage
-} {
+// orderedFields returns the fields of a JSON object in their order, none if it
+// is no object.
+func orderedFields(data []byte) object {
+	fields := object{}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil
-	}
-	var fields []struct {
-		name  string
-		value json.RawMessage
+		return fields
 	}
 	for dec.More() {
 		key, err := dec.Token()
@@ -86,10 +80,7 @@ func orderedFields(data []byte) []struct {
 			return fields
 		}
 		name, _ := key.(string) // keys of an object are strings
-		fields = append(fields, struct {
-			name  string
-			value json.RawMessage
-		}{name, value})
+		fields = append(fields, field{name, value})
 	}
 	return fields
 }

@@ -273,3 +273,24 @@ func TestClaudeLeavesNothingBehind(t *testing.T) {
 	_, err = os.Stat(home)
 	assert.Assert(t, os.IsNotExist(err))
 }
+
+// Other tools, such as an MCP server's, go the same way: matched by name, asked for, answered by the script.
+func TestClaudeTool(t *testing.T) {
+	p := fakes.NewProject(t, map[string]string{".claude/settings.json": `{"hooks":{"PreToolUse":[{"matcher":"mcp__.*","hooks":[{"type":"command","command":"cat >in"}]}]}}`})
+	claude := fakes.NewClaude(t, p.Dir())
+	turn := claude.Tool("mcp__db__query", `{"sql":"select 1","limit":2}`, "1 row")
+	assert.Assert(t, turn.ToolRan && turn.Asked)
+	assert.Equal(t, turn.ToolResult, "1 row")
+	assert.Assert(t, cmp.Contains(p.Read("in"), `"tool_name":"mcp__db__query","tool_input":{"sql":"select 1","limit":2},`))
+	assert.Equal(t, len(claude.Tool("Other", "{}", "").Hooks), 0)
+}
+
+// After continue:false the agent works no more until the user speaks again.
+func TestClaudeEnded(t *testing.T) {
+	p := fakes.NewProject(t, nil, withHooks(map[string]string{"PostToolUse": `test -e once && exit 0; touch once; echo '{"continue":false}'`}))
+	claude := fakes.NewClaude(t, p.Dir())
+	assert.Assert(t, claude.Write("a", "1").Ended)
+	claude.Write("a", "2")
+	assert.Equal(t, claude.Turns()[3].Action, "prompt: Go on.")
+	assert.Equal(t, p.Read("a"), "2")
+}

@@ -16,7 +16,7 @@ type call struct {
 	name  string
 	input object
 	// refuse is what the client finds wrong with the input before any hook.
-	refuse func(input map[string]json.RawMessage) string
+	refuse func() string
 	// run does the work with the input as the hooks left it.
 	run func(t *Turn, input json.RawMessage) outcome
 }
@@ -68,11 +68,7 @@ func (c *Claude) Bash(command string, description ...string) *Turn {
 // input is its JSON object, response what the tool answers. Nothing is done.
 func (c *Claude) Tool(name, input, response string) *Turn {
 	c.ensurePrompted()
-	var o object
-	for _, f := range orderedFields([]byte(input)) {
-		o = append(o, field{f.name, f.value})
-	}
-	return c.use(c.main, name, call{name: name, input: o, run: func(*Turn, json.RawMessage) outcome {
+	return c.use(c.main, name, call{name: name, input: orderedFields([]byte(input)), run: func(*Turn, json.RawMessage) outcome {
 		return outcome{result: response, response: response}
 	}})
 }
@@ -146,7 +142,7 @@ func (c *Claude) edit(a *actor, path, old, replacement string, opts []EditOption
 	input := object{{"file_path", file}, {"old_string", old}, {"new_string", replacement}, {"replace_all", all}}
 	return c.use(a, "Edit "+c.relative(file), call{
 		name: "Edit", input: input, run: c.runEdit,
-		refuse: func(map[string]json.RawMessage) string {
+		refuse: func() string {
 			_, _, refused := applyEdit(file, old, replacement, all)
 			return refused
 		},
@@ -219,7 +215,7 @@ func (c *Claude) read(a *actor, path string) *Turn {
 	file := c.absolute(path)
 	return c.use(a, "Read "+c.relative(file), call{
 		name: "Read", input: object{{"file_path", file}},
-		refuse: func(map[string]json.RawMessage) string {
+		refuse: func() string {
 			if !stateOf(file).exists {
 				return "File does not exist."
 			}
@@ -278,7 +274,7 @@ func (c *Claude) use(a *actor, action string, k call) *Turn {
 	input := json.RawMessage(Event{fields: k.input}.JSON())
 	c.log.toolUse(a, id, k.name, input)
 	if k.refuse != nil {
-		if refused := k.refuse(nil); refused != "" {
+		if refused := k.refuse(); refused != "" {
 			c.result(t, a, id, outcome{failure: "<tool_use_error>" + refused + "</tool_use_error>"})
 			return t
 		}

@@ -35,6 +35,11 @@ func IsTerminal(stream any) bool {
 	return ok && f != nil && term.IsTerminal(int(f.Fd()))
 }
 
+// inherited keeps the files of descriptors 1 and 2 alive. Without it the garbage collector would close those descriptors once [Guard]
+// has replaced the variables, and the next file or socket would take the numbers: a write to it could end us by SIGPIPE, and
+// a panic's trace would go there.
+var inherited = [...]*os.File{os.Stdout, os.Stderr}
+
 // Guard must be the first statement of a hook's main. After it, a panic in any goroutine, a deadlock, a stack overflow and concurrent
 // map writes end the program with SIGABRT (a shell shows 134) and not with exit code 2, which means "block" to a host; and writing to
 // a closed stdout or stderr is an error like any other instead of the program's end by SIGPIPE. Package log's standard logger is
@@ -43,9 +48,8 @@ func Guard() {
 	debug.SetTraceback("crash")
 	// Go ends a program for a broken pipe only at descriptors 1 and 2, so what is written goes through others. Ignoring SIGPIPE
 	// would be inherited by every command that the hook starts, and catching it costs a thread, 0.3 ms of start-up.
-	before := os.Stderr
-	os.Stdout, os.Stderr = detached(os.Stdout), detached(os.Stderr)
-	if log.Writer() == before {
+	os.Stdout, os.Stderr = detached(inherited[0]), detached(inherited[1])
+	if log.Writer() == inherited[1] {
 		log.SetOutput(os.Stderr)
 	}
 }

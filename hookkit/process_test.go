@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -48,6 +50,18 @@ func hookMain(what string) {
 		case "panic in a goroutine":
 			go func() { panic("in a goroutine") }()
 			<-ctx.Done()
+		case "garbage collection":
+			for range 3 {
+				runtime.GC()
+				time.Sleep(10 * time.Millisecond) // finalizers run in a goroutine of their own
+			}
+			for fd := 1; fd <= 2; fd++ {
+				var stat syscall.Stat_t
+				if err := syscall.Fstat(fd, &stat); err != nil {
+					return ReportStop(fmt.Sprintf("descriptor %d: %v", fd, err)), nil
+				}
+			}
+			return BlockStop("both descriptors are open"), nil
 		case "stack overflow":
 			debug.SetMaxStack(8 << 20) // the default of 1 GB takes seconds
 			return deeper(0), nil
@@ -123,6 +137,16 @@ func TestProcessDeadlock(t *testing.T) {
 	assert.Equal(t, exitCode(t, cmd.Run()), 134)
 	assert.Equal(t, out.String(), "")
 	assert.Assert(t, strings.Contains(errOut.String(), "fatal error: all goroutines are asleep - deadlock!"), "stderr: %.500s", errOut.String())
+}
+
+func TestProcessKeepsItsDescriptors(t *testing.T) {
+	// The garbage collector closed descriptors 1 and 2 once: the next socket took their numbers, and a write to it was the end by SIGPIPE.
+	cmd := hookCommand(t, "garbage collection")
+	cmd.Stdin = strings.NewReader(stopEvent)
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	assert.Equal(t, exitCode(t, cmd.Run()), 2)
+	assert.Equal(t, errOut.String(), "both descriptors are open\n")
 }
 
 func TestProcessDiesWithoutBlocking(t *testing.T) {

@@ -46,7 +46,8 @@ func TestDocsReadmeStory(t *testing.T) {
 	start := strings.Index(blocked.raw.Stderr, log)
 	assert.Assert(t, start > 0, blocked.raw.Stderr)
 	end := start + strings.IndexByte(blocked.raw.Stderr[start:], ')')
-	assert.Equal(t, blocked.raw.Stderr[:start]+"/tmp/…"+blocked.raw.Stderr[end:], shown)
+	read := blocked.raw.Stderr[:start] + "/tmp/…" + blocked.raw.Stderr[end:]
+	assert.Assert(t, sameDoc(read, shown), "the agent reads:\n%s\nthe README says:\n%s", read, shown)
 }
 
 // Pins the manual's examples: its hooks.edn can be used, and the error that it shows is the one that is printed.
@@ -55,7 +56,7 @@ func TestDocsManual(t *testing.T) {
 	good := newWorld(t, blockWith(t, "docs/brepl.md", `:command "clj-kondo --lint src"`).text).hook("check")
 	assert.Equal(t, good.exit, 0, good.stderr)
 	shown := blockWith(t, "docs/brepl.md", `found the string "sixty"`).text
-	bad := newWorld(t, "{:stop\n [{:type :bash\n   :name \"run-tests\"\n   :command \"true\"\n   :timeout \"sixty\"}]}\n").hook("check")
+	bad := newWorld(t, "{:stop\n [{:type :bash\n   :name \"run-tests\"\n   :command \"true\"\n   :timeout \"sixty\"\n   :required? true}]}\n").hook("check")
 	assert.Equal(t, bad.exit, 1)
 	assert.Assert(t, strings.Contains(bad.stdout+bad.stderr, shown), "it prints:\n%s%s\nthe manual says:\n%s", bad.stdout, bad.stderr, shown)
 }

@@ -343,9 +343,10 @@ func openWorld(t *testing.T, hooks string) (w *world, program string) {
 		assert.NilError(t, os.WriteFile(filepath.Join(w.dir, ".brepl/hooks.edn"), []byte(hooks), 0o644))
 	}
 	program = filepath.Join(root, "brepl")
-	data, err := os.ReadFile(brepl(t))
-	assert.NilError(t, err)
-	assert.NilError(t, os.WriteFile(program, data, 0o755))
+	// Copied by another process: a child that is forked while we write would hold the file, and then it cannot be run.
+	said, err := exec.CommandContext(t.Context(), "cp", brepl(t), program).CombinedOutput()
+	assert.NilError(t, err, "%s", said)
+	assert.NilError(t, os.Chmod(program, 0o755))
 	w.rules = append(w.rules, literal(program, "$$BREPL"))
 	return w, program
 }

@@ -8,8 +8,9 @@ import (
 
 // atom makes the node of a token that is a whole form.
 func (r *reader) atom(t Token) {
-	text := string(r.src[t.Start:t.End])
-	n := &Node{Start: r.at.at(t.Start), End: r.at.at(t.End), Text: text}
+	text := r.text[t.Start:t.End]
+	n := r.newNode()
+	n.Start, n.End, n.Text = r.at.at(t.Start), r.at.at(t.End), text
 	switch t.Kind {
 	case TokenNumber:
 		r.number(n)

@@ -76,3 +76,25 @@ func BenchmarkReadConfig(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkRepair(b *testing.B) {
+	// One closer is missing in the first form of 1 MB.
+	src := append([]byte("(defn f [x]\n  (inc x)\n\n"), sampleOf(1<<20)...)
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if r := Repair(src, RepairOptions{}); r.Refused != "" {
+			b.Fatal(r.Refused)
+		}
+	}
+}
+
+func BenchmarkRepairOneForm(b *testing.B) {
+	// The damage is in a form of 100 KB, which has to be searched as a whole.
+	src := append([]byte("(do (defn f [x]\n  (inc x)\n\n"), bytes.ReplaceAll(sampleOf(100<<10), []byte("\n"), []byte("\n  "))...)
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Repair(src, RepairOptions{})
+	}
+}

@@ -7,9 +7,10 @@
 //     knows what is open and what is missing.
 //   - [CheckDelimiters] runs nesting alone. It builds no values and is the fast path for files that are edited.
 //   - [ReadAll] runs the same nesting and builds a [Node] for each form.
-//
-// A repair of delimiters belongs on top of nesting too: its faults carry byte offsets of the closer and of the opener, [Scan] has the
-// tokens between them, and a column of an opener or of the first token of a line (the indentation) comes from the locator.
+//   - [Repair] restores the balance. nesting says whether there is anything to do, and whether it was done. In between, the text is cut
+//     at its top-level forms, and each damaged one is searched once for the likeliest changes: a bounded number of states goes through
+//     its tokens, each with what is open and what was changed so far, and pays for errors, for lines that do not stand where lines of
+//     such a form stand, and for what is unusual in the healthy forms of the text.
 //
 // Nothing is ever evaluated: #=, tagged literals and reader conditionals are data, or errors in EDN. Nesting is kept on an explicit
 // stack with a bound, so that no file can exhaust the goroutine's stack. Scanning, the delimiter report and reading take time

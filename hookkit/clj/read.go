@@ -53,7 +53,7 @@ func ReadAll(file string, src []byte, opts Options) ([]*Node, ErrorList) {
 			strconv.Itoa(len(src)) + " bytes, the limit is " + strconv.Itoa(maxBytes)}}
 	}
 	r := reader{
-		src: src, at: newLocator(src), edn: opts.Dialect == EDN, faultAt: -1,
+		src: src, text: string(src), at: newLocator(src), edn: opts.Dialect == EDN, faultAt: -1,
 		errors: collector{file: file, locator: newLocator(src)},
 		equal:  equality{taggedToo: opts.Dialect == EDN},
 	}
@@ -87,6 +87,7 @@ func invalidUTF8(src []byte) int {
 // reader makes nodes of what nesting finds.
 type reader struct {
 	src       []byte
+	text      string   // the same, for the texts of nodes: they share it
 	at        *locator // of tokens, which come in order; errors have their own
 	edn       bool
 	errors    collector
@@ -95,6 +96,39 @@ type reader struct {
 	fnDepth   int        // how many #( are open
 	faultAt   int        // the last fault of the delimiters; -1: none
 	equal     equality
+	nodes     []Node // room for nodes, and for lists of them: single ones would cost more than reading does
+	lists     []*Node
+}
+
+// roomFor is how many nodes are made at once in a text that is not short.
+const roomFor = 128
+
+func (r *reader) room() int { return min(roomFor, len(r.src)/8+1) }
+
+func (r *reader) newNode() *Node {
+	if len(r.nodes) == 0 {
+		r.nodes = make([]Node, r.room())
+	}
+	n := &r.nodes[0]
+	r.nodes = r.nodes[1:]
+	return n
+}
+
+// list gives a copy of nodes that nobody else appends to.
+func (r *reader) list(nodes []*Node) []*Node {
+	if len(nodes) == 0 {
+		return nil
+	}
+	if len(nodes) > len(r.lists) {
+		if len(nodes) > roomFor/4 {
+			return slices.Clone(nodes)
+		}
+		r.lists = make([]*Node, max(r.room(), len(nodes)))
+	}
+	copied := r.lists[:len(nodes):len(nodes)]
+	r.lists = r.lists[len(nodes):]
+	copy(copied, nodes)
+	return copied
 }
 
 // openForm is a form whose end is not read yet.
@@ -106,7 +140,7 @@ type openForm struct {
 
 func (r *reader) open(t Token) {
 	r.openForms = append(r.openForms, openForm{kind: t.Kind, start: r.at.at(t.Start), first: len(r.forms)})
-	text := string(r.src[t.Start:t.End])
+	text := r.text[t.Start:t.End]
 	if r.edn {
 		if name := notEDN(t.Kind, text); name != "" {
 			r.errors.add(t.Start, text+" ("+name+")"+onlyClojure)
@@ -146,10 +180,11 @@ func notEDN(kind TokenKind, text string) string {
 func (r *reader) close(f frame, end int) {
 	o := r.openForms[len(r.openForms)-1]
 	r.openForms = r.openForms[:len(r.openForms)-1]
-	children := slices.Clone(r.forms[o.first:])
+	children := r.list(r.forms[o.first:])
 	r.forms = r.forms[:o.first]
-	n := &Node{Start: o.start, End: r.at.at(end), Children: children}
-	text := string(r.src[f.start:f.end])
+	n := r.newNode()
+	n.Start, n.End, n.Children = o.start, r.at.at(end), children
+	text := r.text[f.start:f.end]
 	switch f.kind {
 	case TokenOpen:
 		r.closeCollection(n, text)

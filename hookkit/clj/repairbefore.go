@@ -1,0 +1,239 @@
+package clj
+
+import (
+	"bytes"
+	"slices"
+)
+
+// before has what the file before the edit says about the pieces of the text. The edit changed some of them; the closers around them
+// still close what they closed.
+type before struct {
+	src    []byte
+	pieces []piece
+
+	kept    []bool   // by piece of the text: it was there before
+	opener  []int32  // by piece: the opener that it closed before, if both are still there, else -1
+	closer  []int32  // by opener: the piece that closed it before, if both are still there, else -1
+	lost    [][]byte // by piece: the delimiters that the edit took away before it; one more entry for the end
+	changed []bool   // by piece: the edit put in or took away something right before it; one more entry for the end
+}
+
+// maxDifferences bounds the work of finding what an edit changed. Beyond it all that is between the first and the last change counts as
+// changed.
+const maxDifferences = 1000
+
+// fileBefore gives the file before the edit, nil where it is not known.
+func fileBefore(src []byte, opts RepairOptions) []byte {
+	f := opts.Focus
+	if opts.Before == nil && opts.OldFragment != nil && f.Start >= 0 && f.Start < f.End && f.End <= len(src) {
+		return slices.Concat(src[:f.Start], opts.OldFragment, src[f.End:])
+	}
+	return opts.Before
+}
+
+// compare finds what an edit changed.
+func compare(src []byte, pieces []piece, old []byte) *before {
+	b := &before{
+		src: old, pieces: piecesOf(old),
+		kept: make([]bool, len(pieces)), opener: make([]int32, len(pieces)), closer: make([]int32, len(pieces)),
+		lost: make([][]byte, len(pieces)+1), changed: make([]bool, len(pieces)+1),
+	}
+	same := func(i, j int) bool {
+		p, q := &pieces[i], &b.pieces[j]
+		return p.kind == q.kind && bytes.Equal(src[p.start:p.end], old[q.start:q.end])
+	}
+	partner := make([]int32, len(b.pieces)) // by old piece: the piece of the text, else -1
+	for j := range partner {
+		partner[j] = -1
+	}
+	keep := func(i, j int) {
+		b.kept[i] = true
+		partner[j] = int32(i) //nolint:gosec // an index
+	}
+	first, end, oldEnd := 0, len(pieces), len(b.pieces)
+	for ; first < end && first < oldEnd && same(first, first); first++ {
+		keep(first, first)
+	}
+	for ; end > first && oldEnd > first && same(end-1, oldEnd-1); end, oldEnd = end-1, oldEnd-1 {
+		keep(end-1, oldEnd-1)
+	}
+	for _, pair := range common(end-first, oldEnd-first, func(i, j int) bool { return same(first+i, first+j) }) {
+		keep(first+pair[0], first+pair[1])
+	}
+	b.findLost(pieces, partner)
+	b.findPairs(partner)
+	return b
+}
+
+// findLost finds where the edit put in or took away something.
+func (b *before) findLost(pieces []piece, partner []int32) {
+	for i := range pieces {
+		if !b.kept[i] {
+			b.changed[i], b.changed[i+1] = true, true
+		}
+	}
+	next := len(pieces)
+	for j := len(b.pieces) - 1; j >= 0; j-- {
+		if partner[j] >= 0 {
+			next = int(partner[j])
+			continue
+		}
+		at := next
+		b.changed[at] = true
+		// What was put in there instead is before it too.
+		for at > 0 && !b.kept[at-1] {
+			at--
+			b.changed[at] = true
+		}
+		if p := &b.pieces[j]; p.kind == TokenClose || p.kind == TokenOpen {
+			for i := at; i <= next; i++ {
+				if i == at || i == next {
+					b.lost[i] = append(b.lost[i], p.delim)
+				}
+			}
+		}
+	}
+}
+
+// findPairs finds the pairs of delimiters that are still there.
+func (b *before) findPairs(partner []int32) {
+	for i := range b.opener {
+		b.opener[i], b.closer[i] = -1, -1
+	}
+	var open []int32
+	for j := range b.pieces {
+		switch b.pieces[j].kind {
+		case TokenOpen:
+			open = append(open, partner[j])
+		case TokenClose:
+			opener, closer := open[len(open)-1], partner[j]
+			open = open[:len(open)-1]
+			if opener >= 0 && closer >= 0 {
+				b.opener[closer], b.closer[opener] = opener, closer
+			}
+		}
+	}
+}
+
+// common gives the pairs of a longest common subsequence of two lists with n and m elements, nil where they differ too much (Myers,
+// "An O(ND) Difference Algorithm").
+func common(n, m int, same func(i, j int) bool) [][2]int {
+	if n == 0 || m == 0 {
+		return nil
+	}
+	var trace [][]int32
+	far := make([]int32, 2*min(n+m, maxDifferences)+3)
+	middle := len(far) / 2
+	for d := 0; d <= min(n+m, maxDifferences); d++ {
+		trace = append(trace, slices.Clone(far[middle-d:middle+d+1]))
+		for k := -d; k <= d; k += 2 {
+			i := int(far[middle+k-1]) + 1
+			if k == -d || k != d && far[middle+k-1] < far[middle+k+1] {
+				i = int(far[middle+k+1])
+			}
+			if d == 0 {
+				i = 0
+			}
+			j := i - k
+			for i < n && j < m && same(i, j) {
+				i, j = i+1, j+1
+			}
+			far[middle+k] = int32(i)
+			if i >= n && j >= m {
+				return walkBack(trace, n, m, same)
+			}
+		}
+	}
+	return nil
+}
+
+// walkBack follows the steps of common from the end.
+func walkBack(trace [][]int32, i, j int, same func(i, j int) bool) [][2]int {
+	var pairs [][2]int
+	for d, far := range slices.Backward(trace) {
+		k := i - j
+		prevI, prevJ := 0, 0
+		if d > 0 {
+			at := func(k int) int32 {
+				if k < -d || k > d {
+					return -1
+				}
+				return far[k+d]
+			}
+			prevK := k - 1
+			if k == -d || k != d && at(k-1) < at(k+1) {
+				prevK = k + 1
+			}
+			prevI = int(at(prevK))
+			prevJ = prevI - prevK
+		}
+		for i > prevI && j > prevJ && same(i-1, j-1) {
+			i, j = i-1, j-1
+			pairs = append(pairs, [2]int{i, j})
+		}
+		i, j = prevI, prevJ
+	}
+	slices.Reverse(pairs)
+	return pairs
+}
+
+// What is known from before makes an edit of the search more or less likely. Each takes and gives costs.
+const (
+	costRestore   = 1.0 // a closer that the edit took away
+	costUnchanged = 6.0 // more, for a change where the edit changed nothing
+	costAddedLess = 2.0 // less, to remove what the edit put in
+	costRepaired  = 5.0 // more, for a closer that closed something else before
+)
+
+// insertCost is what it takes to put a delimiter in before the i-th piece.
+func (b *before) insertCost(i int, delim byte, cost float64) float64 {
+	switch {
+	case b == nil:
+		return cost
+	case bytes.IndexByte(b.lost[i], delim) >= 0:
+		return min(cost, costRestore)
+	case !b.changed[i]:
+		return cost + costUnchanged
+	}
+	return cost
+}
+
+// removeCost is what it takes to take the i-th piece out.
+func (b *before) removeCost(i int, cost float64) float64 {
+	switch {
+	case b == nil:
+		return cost
+	case b.kept[i]:
+		return cost + costUnchanged
+	}
+	return max(cost-costAddedLess, costRestore)
+}
+
+// replaceCost is what it takes to put closer in the place of the i-th piece.
+func (b *before) replaceCost(i int, closer byte, cost float64) float64 {
+	switch {
+	case b == nil:
+		return cost
+	case b.kept[i]:
+		return cost + costUnchanged
+	case bytes.IndexByte(b.lost[i], closer) >= 0:
+		return min(cost, costRestore)
+	}
+	return cost
+}
+
+// closeCost is what it takes for the i-th piece to close the opener, which is -1 where it was put in.
+func (b *before) closeCost(i int, opener int) float64 {
+	if b == nil || int(b.opener[i]) == opener || b.opener[i] < 0 && (opener < 0 || b.closer[opener] < 0) {
+		return 0
+	}
+	return costRepaired
+}
+
+// insertedCost is what it takes for a closer that was put in to close the opener.
+func (b *before) insertedCost(opener int) float64 {
+	if b == nil || opener < 0 || b.closer[opener] < 0 {
+		return 0
+	}
+	return costRepaired
+}

@@ -52,6 +52,7 @@ type Common struct {
 	env      []string
 	data     []byte
 	fields   []field
+	input    parsedInput // of a PreToolUse
 	warnings []string
 }
 
@@ -139,11 +140,16 @@ type PreToolUse struct {
 func (*PreToolUse) Name() EventName { return EventPreToolUse }
 
 // Input returns a field of the tool's input byte for byte as received.
-func (e *PreToolUse) Input(name string) (json.RawMessage, bool) { return member(e.ToolInput, name) }
+func (e *PreToolUse) Input(name string) (json.RawMessage, bool) {
+	value, ok := lookup(e.input.of(e.ToolInput), name)
+	return value, ok
+}
 
 // InputString returns a string field of the tool's input, decoded; false if it is absent or no string. Lone surrogates and bytes that
 // are no UTF-8 become U+FFFD; [PreToolUse.Input] has them.
-func (e *PreToolUse) InputString(name string) (string, bool) { return stringMember(e.ToolInput, name) }
+func (e *PreToolUse) InputString(name string) (string, bool) {
+	return stringValue(lookup(e.input.of(e.ToolInput), name))
+}
 
 // WithInput returns the tool's input with another text in one string field, for [RewriteTool]; the field is added if it is absent.
 // Every other byte is as received. The error says that the tool's input is no object, that the field is no string, that its present
@@ -155,7 +161,7 @@ func (e *PreToolUse) WithInput(name, text string) (json.RawMessage, error) {
 
 // FilePath returns the file that the tool works on, or "": the path in its input, which for a search is a folder. It may be relative,
 // and may hold any character.
-func (e *PreToolUse) FilePath() string { return filePath(e.ToolInput) }
+func (e *PreToolUse) FilePath() string { return pathIn(e.input.of(e.ToolInput)) }
 
 // PostToolUse is the event after a tool has succeeded.
 type PostToolUse struct {

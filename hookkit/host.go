@@ -182,9 +182,11 @@ func build(r *fieldReader, host Host, name EventName, c Common) Event {
 			AgentTranscriptPath: r.str("agent_transcript_path"),
 		}
 	case EventPreToolUse:
+		input := toolInput(r, host)
+		c.input = parseInput(input)
 		return &PreToolUse{
 			Common: c, ToolName: r.str("tool_name", "toolName"),
-			ToolInput: toolInput(r, host), ToolUseID: r.str("tool_use_id", "tool_call_id"),
+			ToolInput: input, ToolUseID: r.str("tool_use_id", "tool_call_id"),
 		}
 	case EventPostToolUse:
 		return &PostToolUse{

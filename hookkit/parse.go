@@ -1,6 +1,7 @@
 package hookkit
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,11 @@ func parseAs(data []byte, nameless EventName, env []string) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	return typed(object, fields, nameless, env), nil
+}
+
+// typed gives the event with these members its type.
+func typed(object []byte, fields []field, nameless EventName, env []string) Event {
 	r := fieldReader{fields: fields}
 	host, name := recognise(&r, getenv(env, "CLAUDECODE") == "1")
 	if name == "" {
@@ -39,29 +45,46 @@ func parseAs(data []byte, nameless EventName, env []string) (Event, error) {
 	}
 	e := build(&r, host, name, Common{Host: host, env: env, data: object, fields: fields})
 	e.Base().warnings = r.warnings
-	return e, nil
+	return e
+}
+
+// spans are the keys and values of an object as the scanner finds them.
+type spans []struct {
+	part     topPart
+	from, to int
+}
+
+func (s *spans) add(part topPart, from, to int) {
+	*s = append(*s, struct {
+		part     topPart
+		from, to int
+	}{part, from, to})
+}
+
+// fields gives the members in data, in which the spans were found.
+func (s spans) fields(data []byte) []field {
+	fields := make([]field, 0, len(s)/2)
+	var name string
+	for _, one := range s {
+		if one.part == topKey {
+			name = unquote(data[one.from:one.to])
+			continue
+		}
+		fields = append(fields, field{name, data[one.from:one.to:one.to]})
+	}
+	return fields
 }
 
 // parseObject checks the object at the start of data and finds its members.
 func parseObject(data []byte) (object []byte, fields []field, err error) {
-	var name string
-	scan := scanner{}
-	scan.onTop = func(part topPart, from, to int) {
-		if part == topKey {
-			name = unquote(data[from:to])
-			return
-		}
-		if fields == nil {
-			fields = make([]field, 0, 16)
-		}
-		fields = append(fields, field{name, data[from:to:to]})
-	}
+	var members spans
+	scan := scanner{onTop: members.add}
 	done, err := scan.feed(data)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case done:
-		return data[scan.start:scan.offset:scan.offset], fields, nil
+		return data[scan.start:scan.offset:scan.offset], members.fields(data), nil
 	case scan.state == scanStart:
 		return nil, nil, ErrNoEvent
 	}
@@ -127,6 +150,10 @@ func withString(raw json.RawMessage, name, text string) (json.RawMessage, error)
 
 func stringMember(raw json.RawMessage, name string) (string, bool) {
 	value, ok := member(raw, name)
+	return stringValue(value, ok)
+}
+
+func stringValue(value json.RawMessage, ok bool) (string, bool) {
 	if !ok || value[0] != '"' {
 		return "", false
 	}
@@ -139,12 +166,38 @@ func filePath(input json.RawMessage) string {
 	if err != nil {
 		return ""
 	}
+	return pathIn(fields)
+}
+
+func pathIn(fields []field) string {
 	for _, name := range [...]string{"file_path", "notebook_path", "filePath", "path"} {
 		if value, ok := lookup(fields, name); ok && value[0] == '"' {
 			return unquote(value)
 		}
 	}
 	return ""
+}
+
+// parsedInput is a tool's input with its members: a whole file can be in it, which is looked through only once.
+type parsedInput struct {
+	raw    json.RawMessage
+	fields []field
+}
+
+func parseInput(raw json.RawMessage) parsedInput {
+	_, fields, err := parseObject(raw)
+	if err != nil {
+		fields = nil
+	}
+	return parsedInput{raw, fields}
+}
+
+// of returns the members of raw, which may have been replaced since.
+func (p *parsedInput) of(raw json.RawMessage) []field {
+	if len(raw) == len(p.raw) && (len(raw) == 0 || &raw[0] == &p.raw[0]) {
+		return p.fields
+	}
+	return parseInput(raw).fields
 }
 
 // A fieldReader takes typed values out of an object and notes which had another type. Of several names the first that is present, and
@@ -320,14 +373,7 @@ func unquote(quoted []byte) string {
 // decode is unquote that also says whether the decoded text is the whole content: nothing became U+FFFD that was something else.
 func decode(quoted []byte) (text string, lossless bool) {
 	s := quoted[1 : len(quoted)-1]
-	plain := true
-	for _, c := range s {
-		if c == '\\' || c >= utf8.RuneSelf {
-			plain = false
-			break
-		}
-	}
-	if plain {
+	if bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
 		return string(s), true
 	}
 	out := make([]byte, 0, len(s))
@@ -340,10 +386,21 @@ func decode(quoted []byte) (text string, lossless bool) {
 			s = s[n:]
 			continue
 		}
-		r, n := utf8.DecodeRune(s)
-		out = utf8.AppendRune(out, r)
-		lossless = lossless && (r != utf8.RuneError || n > 1)
-		s = s[n:]
+		run := s
+		if i := bytes.IndexByte(s, '\\'); i >= 0 {
+			run = s[:i]
+		}
+		s = s[len(run):]
+		if utf8.Valid(run) {
+			out = append(out, run...)
+			continue
+		}
+		lossless = false
+		for len(run) > 0 {
+			r, n := utf8.DecodeRune(run)
+			out = utf8.AppendRune(out, r)
+			run = run[n:]
+		}
 	}
 	return string(out), lossless
 }

@@ -21,7 +21,7 @@ func recorded(t *testing.T, name string) []byte {
 // bare drops what an event keeps of its bytes, so that its typed fields can be compared.
 func bare(e Event) Event {
 	c := e.Base()
-	c.data, c.fields, c.warnings = nil, nil, nil
+	c.data, c.fields, c.input, c.warnings = nil, nil, parsedInput{}, nil
 	return e
 }
 

@@ -38,8 +38,14 @@ const (
 // then silence is [ErrTimeout]; the goroutine that reads is then left behind in its read, since a read from a pipe cannot be
 // interrupted, so the program should end.
 func ReadEvent(ctx context.Context, r io.Reader, limit ReadLimits) ([]byte, error) {
+	object, _, err := readObject(ctx, r, limit)
+	return object, err
+}
+
+// readObject is ReadEvent that also gives the object's members, so that a large event is looked through only once.
+func readObject(ctx context.Context, r io.Reader, limit ReadLimits) (object []byte, fields []field, err error) {
 	if r == nil {
-		return nil, ErrNoEvent
+		return nil, nil, ErrNoEvent
 	}
 	if limit.Wait <= 0 {
 		limit.Wait = defaultWait
@@ -56,7 +62,8 @@ func ReadEvent(ctx context.Context, r io.Reader, limit ReadLimits) ([]byte, erro
 	got := make(chan readResult, 1)
 	go readInto(r, lent, got)
 
-	var scan scanner
+	var members spans
+	scan := scanner{onTop: members.add}
 	data := make([]byte, 0, firstBuffer)
 	for empty := 0; ; {
 		if len(data) == cap(data) {
@@ -67,7 +74,7 @@ func ReadEvent(ctx context.Context, r io.Reader, limit ReadLimits) ([]byte, erro
 		select {
 		case res = <-got:
 		case <-ctx.Done():
-			return nil, lateError(ctx, data, scan.state, limit.Wait)
+			return nil, nil, lateError(ctx, data, scan.state, limit.Wait)
 		}
 		if empty++; res.n > 0 {
 			empty = 0
@@ -77,19 +84,19 @@ func ReadEvent(ctx context.Context, r io.Reader, limit ReadLimits) ([]byte, erro
 		done, err := scan.feed(piece)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case scan.offset > limit.Bytes:
-			return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit.Bytes)
+			return nil, nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit.Bytes)
 		case done:
-			return data[scan.start:scan.offset:scan.offset], nil
+			return data[scan.start:scan.offset:scan.offset], members.fields(data), nil
 		case scan.state == scanStart && (scan.newline || res.err != nil):
-			return nil, ErrNoEvent
+			return nil, nil, ErrNoEvent
 		case res.err != nil && !errors.Is(res.err, io.EOF):
-			return nil, fmt.Errorf("cannot read the event: %w", res.err)
+			return nil, nil, fmt.Errorf("cannot read the event: %w", res.err)
 		case res.err != nil:
-			return nil, fmt.Errorf("%w: the input ended too early: %s", ErrNotJSON, arrived(data))
+			return nil, nil, fmt.Errorf("%w: the input ended too early: %s", ErrNotJSON, arrived(data))
 		case empty == 100:
-			return nil, fmt.Errorf("cannot read the event: %w", io.ErrNoProgress)
+			return nil, nil, fmt.Errorf("cannot read the event: %w", io.ErrNoProgress)
 		}
 	}
 }

@@ -150,17 +150,14 @@ func (r *runner) event(ctx context.Context, streams IO) (Event, error) {
 		}
 		return r.made(SessionManual, streams), nil
 	}
-	data, err := ReadEvent(ctx, streams.In, r.limits)
+	object, fields, err := readObject(ctx, streams.In, r.limits)
 	if errors.Is(err, ErrNoEvent) && r.expect != "" {
 		return r.made(SessionUnknown, streams), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	event, err := parseAs(data, r.expect, streams.Env)
-	if err != nil {
-		return nil, err
-	}
+	event := typed(object, fields, r.expect, streams.Env)
 	if event.Name() == "" && len(r.handlers.names()) > 1 {
 		return event, &ExitError{Code: exitOK, Err: errors.New("the event has no hook_event_name, and this hook serves several events: nothing was done")}
 	}

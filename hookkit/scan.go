@@ -1,7 +1,9 @@
 package hookkit
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -68,6 +70,10 @@ func (s *scanner) feed(p []byte) (done bool, err error) {
 			if n == len(p) {
 				break
 			}
+			if n+1 < len(p) && p[n] == '\\' && isSimpleEscape(p[n+1]) {
+				n += 2 // source text in JSON has one at the end of every line
+				continue
+			}
 		}
 		s.offset = base + n
 		if err := s.step(p[n]); err != nil {
@@ -79,14 +85,25 @@ func (s *scanner) feed(p []byte) (done bool, err error) {
 	return s.state == scanDone, nil
 }
 
-// plainLength counts the bytes at the start of p that mean nothing special inside a string.
+// plainLength counts the bytes at the start of p that mean nothing special inside a string. It looks at eight at a time: the high bit
+// of a byte of the word is set where that byte is a quote, a backslash or a control character; the lowest such bit is never wrong.
 func plainLength(p []byte) int {
-	for i, c := range p {
-		if c == '"' || c == '\\' || c < 0x20 {
-			return i
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		word := binary.LittleEndian.Uint64(p[i:])
+		quote, backslash := word^(ones*'"'), word^(ones*'\\')
+		special := ((quote-ones)&^quote | (backslash-ones)&^backslash | (word-ones*0x20)&^word) & highs
+		if special != 0 {
+			return i + bits.TrailingZeros64(special)/8
 		}
 	}
-	return len(p)
+	for ; i < len(p); i++ {
+		if c := p[i]; c == '"' || c == '\\' || c < 0x20 {
+			break
+		}
+	}
+	return i
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
@@ -257,10 +274,10 @@ func (s *scanner) endValue(end int) {
 func (s *scanner) stepString(c byte) error {
 	switch s.state {
 	case scanEscape:
-		switch c {
-		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		switch {
+		case isSimpleEscape(c):
 			s.state = scanString
-		case 'u':
+		case c == 'u':
 			s.state, s.hex = scanHex, 4
 		default:
 			return s.unexpected(c, "after a backslash in a string")
@@ -289,6 +306,15 @@ func (s *scanner) stepString(c byte) error {
 		return s.unexpected(c, "in a string, where control characters must be escaped")
 	}
 	return nil
+}
+
+// isSimpleEscape reports whether c is all that follows a backslash.
+func isSimpleEscape(c byte) bool {
+	switch c {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	}
+	return false
 }
 
 func isHex(c byte) bool {

@@ -13,8 +13,8 @@ import (
 
 func main() {
 	hooks := slices.Concat(stop.Commands(), edit.Commands(), install.Commands(stop.TimeNeeded))
+	hook := cli.Command{Name: "hook", Aliases: []string{"hooks"}, Short: "Hooks for the agent's host, and their installation", Sub: hooks}
 	os.Exit(cli.Main("brepl", cli.Command{
-		Short: "brepl gives coding agents hooks for Clojure projects.",
-		Sub:   []cli.Command{{Name: "hook", Aliases: []string{"hooks"}, Short: "Hooks for the agent's host, and their installation", Sub: hooks}},
+		Short: "brepl gives coding agents hooks for Clojure projects.", Sub: append([]cli.Command{hook}, edit.ToolCommands()...),
 	}))
 }

@@ -1,6 +1,8 @@
-// Package edit holds the hooks around the agent's file edits: validate before an edit, eval after it.
+// Package edit holds what brepl does about the agent's edits of Clojure files: `brepl hook validate` before an edit, `brepl hook eval`
+// after it, backups, and `brepl balance`.
 //
-// Both let everything pass so far. They exist so that settings which name them work: a hook that cannot judge must not stand in the way.
+// An edit flows straight down: call (what the tool is about to do), simulation (what that would leave on disk), decide (the table of
+// verdicts), rewrite (the tool's input that writes the repaired text). The repair itself is [clj.Repair].
 //
 // It serves the programs of this repository and carries no promise of stability.
 package edit
@@ -15,50 +17,75 @@ import (
 	"github.com/hookkit/brepl/hookkit/debuglog"
 )
 
-// allowed is the answer of the form with arguments, which is for people and scripts.
-const allowed = `{"continue":true,"decision":"allow","suppressOutput":true}` + "\n"
+// accepted is the answer of `hook eval FILE`.
+const accepted = `{"continue":true,"decision":"allow","suppressOutput":true}` + "\n"
 
 // Commands returns the rows of "brepl hook".
-func Commands() []cli.Command {
-	return []cli.Command{
-		command(hookkit.EventPreToolUse, cli.Command{
-			Name:  "validate",
-			Usage: "[FLAGS] [FILE CONTENT]",
-			Short: "Before an edit: check the Clojure that is about to be written",
-			Long: "Reads a PreToolUse event from stdin. With FILE and CONTENT (\"-\": from stdin) it judges these instead and prints JSON.\n" +
-				"It does not check anything yet: every edit is allowed.",
-		}),
-		command(hookkit.EventPostToolUse, cli.Command{
-			Name:  "eval",
-			Usage: "[FLAGS] [FILE]",
-			Short: "After an edit: evaluate the Clojure file that was written",
-			Long: "Reads a PostToolUse event from stdin. With FILE it judges that file instead and prints JSON.\n" +
-				"It does not evaluate anything yet: every file is accepted.",
-		}),
+func Commands() []cli.Command { return []cli.Command{validateCommand(), evalCommand()} }
+
+func validateCommand() cli.Command {
+	c := cli.Command{
+		Name:  "validate",
+		Usage: "[--debug] [FILE CONTENT]",
+		Short: "Before an edit: repair or refuse Clojure that is not balanced",
+		Long: "Reads a PreToolUse event from stdin. With FILE and CONTENT (\"-\": from stdin) it judges these instead and prints JSON.\n" +
+			"It always exits with 0. Files that :validate {:exclude […]} in .brepl/hooks.edn names are left alone.",
 	}
+	return command(c, hookkit.EventPreToolUse, validateText, func(v *validator) hookkit.Handlers {
+		return hookkit.Handlers{PreToolUse: v.preToolUse}
+	})
 }
 
-// command completes a row to a hook that allows whatever arrives, wrong arguments and unreadable events included, with exit code 0.
-func command(event hookkit.EventName, c cli.Command) cli.Command {
+func evalCommand() cli.Command {
+	c := cli.Command{
+		Name:  "eval",
+		Usage: "[FLAGS] [FILE]",
+		Short: "After an edit: look at the Clojure file that was written",
+		Long: "Reads a PostToolUse event from stdin and tells the agent when the file is not balanced. With FILE it prints JSON.\n" +
+			"It does not evaluate anything yet.",
+		Options: func(flags *flag.FlagSet) {
+			// Settings may hold these flags already; there is nothing to do with them yet.
+			flags.Bool("strict-eval", false, "accepted; no effect yet")
+			flags.Int("timeout", 30, "accepted; no effect yet (`SECONDS`)")
+		},
+	}
+	accept := func(_ context.Context, p *cli.Program, _ []string) int {
+		_, _ = io.WriteString(p.Stdout, accepted) // a closed stdout: there is nobody to tell
+		return 0
+	}
+	return command(c, hookkit.EventPostToolUse, accept, func(v *validator) hookkit.Handlers {
+		return hookkit.Handlers{PostToolUse: v.postToolUse}
+	})
+}
+
+// command completes a row to a hook that lets pass what it cannot judge, wrong arguments and unreadable events included, with exit
+// code 0. withArguments is its form for people and scripts.
+func command(c cli.Command, event hookkit.EventName, withArguments func(context.Context, *cli.Program, []string) int, handlers func(*validator) hookkit.Handlers) cli.Command {
 	var debug bool
+	own := c.Options
 	c.FailOpen = true
 	c.Options = func(flags *flag.FlagSet) {
-		// Settings may hold these flags already; there is nothing to do with them yet.
-		flags.Bool("strict-eval", false, "accepted; no effect yet")
-		flags.Int("timeout", 30, "accepted; no effect yet (`SECONDS`)")
+		if own != nil {
+			own(flags)
+		}
 		debuglog.Flag(flags, &debug)
 	}
 	c.Run = func(ctx context.Context, p *cli.Program, args []string) int {
 		// The host sets no FILE_PATH: settings that pass "$FILE_PATH" give an empty argument, and then the event counts.
 		if len(args) > 0 && args[0] != "" {
-			_, _ = io.WriteString(p.Stdout, allowed)
-			return 0
+			return withArguments(ctx, p, args)
 		}
+		v := &validator{program: p, note: func(string, ...any) {}}
 		options := []hookkit.Option{hookkit.Expect(event), hookkit.FailOpen()}
 		if debuglog.Wanted(p, debug) {
-			options = append(options, debuglog.New(p, c.Name, true).Option())
+			log := debuglog.New(p, c.Name, true)
+			options = append(options, log.Option())
+			v.note = log.Note
 		}
-		return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{}, options...)
+		return hookkit.Run(ctx, p.HookIO(), handlers(v), options...)
 	}
 	return c
 }
+
+// ToolCommands returns the rows for people: backup and balance.
+func ToolCommands() []cli.Command { return []cli.Command{backupCommand(), balanceCommand()} }

@@ -12,7 +12,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/cli"
 )
 
-func TestCommandsLetEverythingPass(t *testing.T) {
+func TestCommandsLetPassWhatTheyCannotJudge(t *testing.T) {
 	const seed = `{"continue":true,"decision":"allow","suppressOutput":true}` + "\n"
 	tests := []struct {
 		name   string

@@ -19,9 +19,10 @@ const event = `{"session_id":"bench","transcript_path":"/nowhere/t.jsonl","cwd":
 
 // program is a process to time.
 type program struct {
-	name string
-	argv []string
-	dir  string
+	name  string
+	argv  []string
+	dir   string
+	input string // the file that is its stdin
 }
 
 // budget is a limit on the median of one program, from those of others.
@@ -62,17 +63,20 @@ func run(rounds int, asJSON bool) error {
 			return err
 		}
 	}
-	input := filepath.Join(work, "event.json")
+	input, write := filepath.Join(work, "event.json"), filepath.Join(work, "write.json")
 	if err := os.WriteFile(input, []byte(event), 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(write, writeEvent(filepath.Join(bare, "src/big.clj")), 0o600); err != nil {
 		return err
 	}
 
 	programs := []program{
-		{"empty", []string{floor}, bare},
-		{"stop", []string{brepl, "hook", "stop"}, bare},
-		{"bash", []string{"bash", "-c", "true"}, bare},
-		{"stop+bash", []string{brepl, "hook", "stop"}, hooked},
-		{"validate", []string{brepl, "hook", "validate"}, bare},
+		{"empty", []string{floor}, bare, input},
+		{"stop", []string{brepl, "hook", "stop"}, bare, input},
+		{"bash", []string{"bash", "-c", "true"}, bare, input},
+		{"stop+bash", []string{brepl, "hook", "stop"}, hooked, input},
+		{"validate", []string{brepl, "hook", "validate"}, bare, write},
 	}
 	budgets := []budget{
 		{"stop", "hook stop without configuration: aim, 1.5 x the empty program", times(1.5, "empty"), true},
@@ -80,12 +84,13 @@ func run(rounds int, asJSON bool) error {
 		{"stop+bash", "hook stop with one hook `true`: the above plus 1.75 x bash -c true", func(m map[string]time.Duration) time.Duration {
 			return times(1.75, "empty")(m) + times(1.75, "bash")(m)
 		}, false},
+		{"validate", "hook validate of a Write of 300 KB: 4 x the empty program", times(4, "empty"), false},
 	}
 	// Noise only ever adds time: a budget that is kept once in five tries is kept.
 	const tries = 5
 	var result result
 	for try := 1; ; try++ {
-		median, err := measure(programs, rounds, input, work)
+		median, err := measure(programs, rounds, work)
 		if err != nil {
 			return err
 		}
@@ -103,6 +108,18 @@ func run(rounds int, asJSON bool) error {
 		return fmt.Errorf("a budget is exceeded")
 	}
 	return nil
+}
+
+// writeEvent is the event before a balanced Clojure file of 300 KB is written.
+func writeEvent(path string) []byte {
+	const form = `(defn price-%d\n  \"The price of one item, \\\"net\\\".\"\n  [{:keys [qty unit] :as item} {:keys [rate]}]\n` +
+		`  (let [net (* qty unit)] ; before tax\n    (assoc item :net net :gross (+ net (* net rate)))))\n\n`
+	var b strings.Builder
+	for i := 0; b.Len() < 300_000; i++ {
+		fmt.Fprintf(&b, form, i)
+	}
+	return fmt.Appendf(nil, `{"session_id":"bench","transcript_path":"/nowhere/t.jsonl","cwd":"/","hook_event_name":"PreToolUse",`+
+		`"tool_name":"Write","tool_input":{"file_path":%q,"content":"(ns big)\n\n%s"},"tool_use_id":"t"}`+"\n", path, b.String())
 }
 
 func times(factor float64, of string) func(map[string]time.Duration) time.Duration {
@@ -138,12 +155,12 @@ func project(dir, config string) error {
 }
 
 // measure returns the median wall time of each program.
-func measure(programs []program, rounds int, input, state string) (map[string]time.Duration, error) {
+func measure(programs []program, rounds int, state string) (map[string]time.Duration, error) {
 	const warmUp = 10
 	walls := map[string][]time.Duration{}
 	for round := range warmUp + rounds {
 		for _, p := range programs {
-			wall, err := once(p, input, state)
+			wall, err := once(p, state)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}
@@ -160,8 +177,8 @@ func measure(programs []program, rounds int, input, state string) (map[string]ti
 	return median, nil
 }
 
-func once(p program, input, state string) (time.Duration, error) {
-	stdin, err := os.Open(input)
+func once(p program, state string) (time.Duration, error) {
+	stdin, err := os.Open(p.input)
 	if err != nil {
 		return 0, err
 	}
@@ -211,8 +228,11 @@ func judge(programs []program, budgets []budget, median map[string]time.Duration
 }
 
 func suffix(p program) string {
-	if p.name == "stop+bash" {
+	switch p.name {
+	case "stop+bash":
 		return " (one hook: true)"
+	case "validate":
+		return " (a Write of 300 KB)"
 	}
 	return ""
 }

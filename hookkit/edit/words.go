@@ -1,0 +1,118 @@
+package edit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookkit/brepl/hookkit/clj"
+)
+
+// summary says in a few words what is wrong with a text.
+func summary(e *clj.Error) string {
+	switch {
+	case !e.Incomplete:
+		return "Syntax error: unmatched delimiter"
+	case strings.HasPrefix(e.Opener, "#\""):
+		return "Syntax error: unclosed regex"
+	case e.Expected == `"`:
+		return "Syntax error: unclosed string"
+	case e.Expected != "":
+		return "Syntax error: unclosed delimiter"
+	}
+	return "Syntax error: unexpected end of file"
+}
+
+// sentence says what to do about the first error of a text.
+func sentence(e *clj.Error) string {
+	switch {
+	case e.Incomplete && e.Expected == `"`:
+		what := "string"
+		if strings.HasPrefix(e.Opener, "#") {
+			what = "regex"
+		}
+		return fmt.Sprintf("Found unclosed %s at line %d. Please add missing closing quote.", what, e.OpenerPos.Line)
+	case e.Incomplete && e.Expected != "":
+		return fmt.Sprintf("Found unclosed '%s' at line %d. Please add missing closing %s.", e.Opener, e.OpenerPos.Line, closerName(e.Expected))
+	case e.Expected != "":
+		return fmt.Sprintf("Found a closing %s at line %d where '%s' should close the '%s' of line %d. Please fix the one or the other.",
+			closerName(closerIn(e.Message)), e.Pos.Line, e.Expected, e.Opener, e.OpenerPos.Line)
+	}
+	return fmt.Sprintf("Found an error at line %d: %s. Please fix it.", e.Pos.Line, e.Message)
+}
+
+// closerIn is the closer that a message "Unmatched delimiter: X, …" speaks of.
+func closerIn(message string) string {
+	_, rest, _ := strings.Cut(message, ": ")
+	return rest[:min(1, len(rest))]
+}
+
+func closerName(closer string) string {
+	switch closer {
+	case ")":
+		return "parenthesis"
+	case "]":
+		return "bracket"
+	}
+	return "brace"
+}
+
+// maxNamed is how many places or changes a message names.
+const maxNamed = 8
+
+// changesOf says in one line what a repair did to a text.
+func changesOf(src string, edits []clj.Edit) string {
+	var parts []string
+	for i, one := range edits {
+		if i == maxNamed {
+			parts = append(parts, fmt.Sprintf("%d more", len(edits)-i))
+			break
+		}
+		parts = append(parts, changeOf(src, one))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func changeOf(src string, one clj.Edit) string {
+	where := place(one.Pos)
+	rest, _, _ := strings.Cut(src[one.Pos.Offset+len(one.Removed):], "\n")
+	same := "" // one more of several equal closers: any of them may be the new one
+	if one.Removed == "" {
+		same = strings.TrimSpace(one.Inserted)
+	}
+	if strings.Trim(rest, same+" ,\t\r") == "" {
+		where = fmt.Sprintf("the end of line %d", one.Pos.Line)
+	}
+	switch {
+	case one.Removed == "":
+		return fmt.Sprintf("added `%s` at %s", strings.TrimSpace(one.Inserted), where)
+	case one.Inserted == "":
+		return fmt.Sprintf("removed `%s` at %s", strings.TrimSpace(one.Removed), where)
+	}
+	return fmt.Sprintf("put `%s` for `%s` at %s", strings.TrimSpace(one.Inserted), strings.TrimSpace(one.Removed), where)
+}
+
+func place(p clj.Pos) string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
+
+// placesOf lists where a person should look, a line each.
+func placesOf(repair clj.RepairResult, errs clj.ErrorList) string {
+	var b strings.Builder
+	places := repair.Places
+	if len(places) == 0 {
+		for _, e := range errs {
+			places = append(places, clj.Place{Pos: e.Pos, Text: e.Message})
+		}
+	}
+	for i, one := range places {
+		if i == maxNamed {
+			fmt.Fprintf(&b, "  and %d more places\n", len(places)-i)
+			break
+		}
+		fmt.Fprintf(&b, "  %s %s\n", place(one.Pos), one.Text)
+	}
+	return b.String()
+}
+
+// excludeHint tells how to leave a file alone that is broken on purpose.
+func excludeHint(name string) string {
+	return "If this file is broken on purpose, leave it alone with `:validate {:exclude [" + clj.QuoteString(name) + "]}` in " + configPath + "."
+}

@@ -43,8 +43,12 @@ type Claude struct {
 	promptID  string
 	prompts   int
 	toolUses  int
+	agents    int
+	saved     atomic.Int64 // runs of hooks, for the names of files that hold long texts
+	uuids     atomic.Int64 // of lines in the transcripts
 	started   bool
 	exited    bool
+	refused   bool // the last prompt
 
 	main  *actor
 	tasks []*task
@@ -66,6 +70,7 @@ type actor struct {
 	active   bool // stop_hook_active
 	cap      *claudecode.Cap
 	log      string // agent_transcript_path
+	parent   any    // uuid of the last line in the transcript, nil at first
 }
 
 type claudeOptions struct {
@@ -91,6 +96,8 @@ func ClaudeEnv(env []string) ClaudeOption { return func(o *claudeOptions) { o.en
 
 // ClaudeHome is the user's home folder: .claude/settings.json and the
 // transcripts are there. Without it: HOME of [ClaudeEnv], else a fresh folder.
+// [NewClaude] takes a fresh folder too where that HOME is this process's own,
+// so that no test reads or writes the home of whoever runs it.
 func ClaudeHome(dir string) ClaudeOption { return func(o *claudeOptions) { o.home = dir } }
 
 // ClaudeMode is the permission mode: "default", "acceptEdits" (what it is
@@ -152,7 +159,7 @@ func ClaudeLag(d time.Duration) ClaudeOption { return func(o *claudeOptions) { o
 //	}
 func NewClaude(t T, dir string, opts ...ClaudeOption) *Claude {
 	t.Helper()
-	c, err := newClaude(dir, opts, func() (string, error) { return t.TempDir(), nil })
+	c, err := newClaude(dir, opts, envValue(new(exec.Cmd).Environ(), "HOME"), func() (string, error) { return t.TempDir(), nil })
 	if err != nil {
 		t.Fatalf("fakes: claude: %v", err)
 	}
@@ -161,10 +168,11 @@ func NewClaude(t T, dir string, opts ...ClaudeOption) *Claude {
 	return c
 }
 
-// StartClaude is [NewClaude] without a test. Call Close at the end.
+// StartClaude is [NewClaude] without a test. Call Close at the end. What would
+// fail a test is a turn in which nothing happens: see [Turn.Skipped].
 func StartClaude(dir string, opts ...ClaudeOption) (*Claude, error) {
 	tmp := ""
-	c, err := newClaude(dir, opts, func() (string, error) {
+	c, err := newClaude(dir, opts, "", func() (string, error) {
 		var err error
 		tmp, err = os.MkdirTemp("", "fake-claude-")
 		return tmp, err
@@ -176,7 +184,8 @@ func StartClaude(dir string, opts ...ClaudeOption) (*Claude, error) {
 	return c, nil
 }
 
-func newClaude(dir string, opts []ClaudeOption, tempDir func() (string, error)) (*Claude, error) {
+// newClaude makes a session; notHome is a home that [ClaudeEnv] does not give.
+func newClaude(dir string, opts []ClaudeOption, notHome string, tempDir func() (string, error)) (*Claude, error) {
 	o := claudeOptions{
 		mode: "acceptEdits", model: "claude-opus-5-5", limit: 2 * time.Minute, lag: 20 * time.Millisecond,
 		allow: map[string]bool{"Bash": true, "Agent": true},
@@ -201,6 +210,9 @@ func newClaude(dir string, opts []ClaudeOption, tempDir func() (string, error)) 
 		env = new(exec.Cmd).Environ() // this process's
 	} else if home == "" {
 		home = envValue(env, "HOME")
+		if home == notHome {
+			home = ""
+		}
 	}
 	if home == "" {
 		if home, err = tempDir(); err != nil {
@@ -229,6 +241,7 @@ func (c *Claude) newSession(id string) {
 	}
 	c.sessionID = id
 	c.sessions = append(c.sessions, id)
+	c.main.parent = nil
 	c.log = newTranscript(c)
 }
 
@@ -236,7 +249,7 @@ func (c *Claude) newSession(id string) {
 func (c *Claude) SessionID() string { return c.sessionID }
 
 // Sessions returns the ids of all sessions so far, in order.
-func (c *Claude) Sessions() []string { return c.sessions }
+func (c *Claude) Sessions() []string { return slices.Clone(c.sessions) }
 
 // Transcript returns the path of the session's transcript. The file appears
 // with the first prompt.
@@ -250,7 +263,7 @@ func (c *Claude) Home() string { return c.home }
 
 // Turns returns every turn so far, those included that happened by
 // themselves.
-func (c *Claude) Turns() []*Turn { return c.turns }
+func (c *Claude) Turns() []*Turn { return slices.Clone(c.turns) }
 
 // Close ends background tasks and processes that hooks left behind in their
 // process group. It fires no event: [Claude.Exit] does.
@@ -268,6 +281,16 @@ func (c *Claude) Close() {
 		_ = os.RemoveAll(c.removeTmp) // in the system's temp folder; the system sweeps it too
 		c.removeTmp = ""
 	}
+}
+
+// leftBehind notes an ended process whose group still has somebody in it.
+func (c *Claude) leftBehind(p *os.Process) {
+	if !groupAlive(p) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leftovers = append(c.leftovers, p)
 }
 
 // Dropped returns what the client ignores of the settings files as they are

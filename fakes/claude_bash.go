@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hookkit/brepl/fakes/claudecode"
 )
 
 func (c *Claude) bash(a *actor, command string, description []string) *Turn {
@@ -34,7 +36,7 @@ type bashCall struct {
 // standard output, the folder it ends in kept.
 func (c *Claude) runBash(t *Turn, a *actor, input json.RawMessage) outcome {
 	var in bashCall
-	if json.Unmarshal(input, &in) != nil || in.Command == nil {
+	if claudecode.ReadFields(input, &in) != nil || in.Command == nil {
 		return invalidInput("Bash")
 	}
 	limit := c.opts.limit
@@ -65,11 +67,7 @@ func (c *Claude) runBash(t *Turn, a *actor, input json.RawMessage) outcome {
 		a.cwd = strings.TrimSuffix(string(data), "\n")
 	}
 	t.stamped(before, takeStamps(c.dir), c.dir)
-	if groupAlive(cmd.Process) {
-		c.mu.Lock()
-		c.leftovers = append(c.leftovers, cmd.Process)
-		c.mu.Unlock()
-	}
+	c.leftBehind(cmd.Process)
 	code := cmd.ProcessState.ExitCode()
 	switch {
 	case timedOut:

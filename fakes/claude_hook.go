@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,10 +20,12 @@ type HookRun struct {
 	Event          string
 	Command        string // as configured
 	Source         string // the settings file
+	StatusMessage  string // as configured
 	Exit           int    // -1 when a signal ended it, or when it was not started
 	Signal         string
 	Stdout, Stderr string
 	Duration       time.Duration
+	Timeout        time.Duration // how long it may run
 	TimedOut       bool
 	StreamsHeld    bool // see [Outcome]
 	NotStarted     bool
@@ -38,9 +41,18 @@ type EventRun struct {
 	Reaction claudecode.Reaction
 }
 
-// fire runs the hooks of an event. value is what matchers are held against,
-// input the tool's input; during runs once the hooks have been started.
-func (c *Claude) fire(turn *Turn, a *actor, e Event, value string, input []byte, during func()) claudecode.Reaction {
+// fire runs the hooks of an event and notes them in the transcript. value is
+// what matchers are held against, input the tool's input.
+func (c *Claude) fire(turn *Turn, a *actor, e Event, value string, input []byte) claudecode.Reaction {
+	run := c.runHooks(turn, a, e, value, input, nil)
+	toolUseID, _ := e.fields.get("tool_use_id").(string)
+	c.log.hooks(a, value, run, toolUseID)
+	return run.Reaction
+}
+
+// runHooks runs the hooks of an event; during runs once they have been
+// started.
+func (c *Claude) runHooks(turn *Turn, a *actor, e Event, value string, input []byte, during func()) EventRun {
 	name, _ := e.fields.get("hook_event_name").(string)
 	run := EventRun{Event: name, Input: e.JSON()}
 	hooks, _ := claudecode.LoadHooks(c.settings())
@@ -63,9 +75,8 @@ func (c *Claude) fire(turn *Turn, a *actor, e Event, value string, input []byte,
 	}
 	run.Reaction = claudecode.Combine(name, reactions)
 	c.saveLongTexts(run.Reaction)
-	c.log.hooks(name, value, run)
 	turn.add(run, c.opts.headless)
-	return run.Reaction
+	return run
 }
 
 // saveLongTexts writes the files that previews point to.
@@ -110,7 +121,7 @@ func (c *Claude) sessionTemp() string {
 // as the process is there, or is known not to come.
 func (c *Claude) runHook(h claudecode.Handler, event, value, cwd string, index int, started func()) HookRun {
 	began := time.Now()
-	run := HookRun{Event: h.Event, Command: h.Command, Source: h.Source, Exit: -1}
+	run := HookRun{Event: h.Event, Command: h.Command, Source: h.Source, StatusMessage: h.StatusMessage, Timeout: h.Timeout, Exit: -1}
 	err := c.exec(&run, h, event, value, cwd, index, started)
 	started()
 	run.Duration = time.Since(began)
@@ -122,6 +133,7 @@ func (c *Claude) runHook(h claudecode.Handler, event, value, cwd string, index i
 		Event: h.Event, Value: value, Command: h.Command, Exit: run.Exit, Signal: run.Signal,
 		Stdout: []byte(run.Stdout), Stderr: []byte(run.Stderr),
 		TimedOut: run.TimedOut, StreamsHeld: run.StreamsHeld, NotStarted: run.NotStarted,
+		SaveID:  strconv.FormatInt(c.saved.Add(1), 10),
 		SaveDir: filepath.Join(strings.TrimSuffix(c.log.path, ".jsonl"), "tool-results"),
 	})
 	return run
@@ -170,7 +182,9 @@ func (c *Claude) exec(run *HookRun, h claudecode.Handler, event, value, cwd stri
 }
 
 // follow feeds and reads a started hook until it is gone: at its timeout TERM
-// goes to the group, KILL 1.5 s later.
+// goes to the group, KILL 1.5 s later, whether the hook itself is gone by then
+// or not. The client goes on as soon as the hook is gone (recording
+// stop-timeout).
 func (c *Claude) follow(run *HookRun, cmd *exec.Cmd, timeout time.Duration, event string, ends [3]*os.File) {
 	var feeding, reading sync.WaitGroup
 	feeding.Go(func() {
@@ -181,10 +195,10 @@ func (c *Claude) follow(run *HookRun, cmd *exec.Cmd, timeout time.Duration, even
 	reading.Go(func() { stdout.readAll(ends[1]) })
 	reading.Go(func() { stderr.readAll(ends[2]) })
 
-	var late, kill *time.Timer
+	var kill *time.Timer
 	var mu sync.Mutex
 	gone := false
-	late = time.AfterFunc(timeout, func() {
+	late := time.AfterFunc(timeout, func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if gone {
@@ -198,20 +212,13 @@ func (c *Claude) follow(run *HookRun, cmd *exec.Cmd, timeout time.Duration, even
 	late.Stop()
 	mu.Lock()
 	gone = true
-	timedOut := run.TimedOut
-	if kill != nil {
+	if kill != nil && !groupAlive(cmd.Process) {
 		kill.Stop()
 	}
 	mu.Unlock()
 
 	run.StreamsHeld = !drained(&reading, &stdout, &stderr, ends[1:])
-	if timedOut {
-		killGroup(cmd.Process)
-	} else if groupAlive(cmd.Process) {
-		c.mu.Lock()
-		c.leftovers = append(c.leftovers, cmd.Process)
-		c.mu.Unlock()
-	}
+	c.leftBehind(cmd.Process)
 	for _, f := range ends {
 		_ = f.Close() // ends the readers and the writer where somebody else holds the streams
 	}

@@ -2,20 +2,31 @@ package fakes
 
 import (
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/hookkit/brepl/fakes/claudecode"
 )
 
 // Start starts the session: SessionStart with source startup, resume or fork.
 // The other turns start it with "startup" where it has not been. resume keeps
-// the session's id, fork makes a new one (recording resume-and-fork).
+// the session's id, fork makes a new one (recording resume-and-fork), and so
+// does a startup after [Claude.Exit]. Another source fails the test; what
+// /clear and /compact start is theirs.
 func (c *Claude) Start(source string) *Turn {
-	t := c.newTurn("start (" + source + ")")
-	if source == "fork" && c.started {
-		c.newSession("")
+	if !slices.Contains([]string{"startup", "resume", "fork"}, source) {
+		return c.misuse("no session starts with %q: it is startup, resume or fork", source)
 	}
-	c.started, c.exited = true, false
+	t := c.newTurn("start (" + source + ")")
+	switch {
+	case source == "fork" && c.started:
+		c.newSession("")
+	case source == "startup" && c.exited:
+		c.newSession("")
+		c.promptID, c.known = "", map[string]bool{}
+		c.main.cwd = c.dir
+		c.main.cap.Prompted()
+	}
+	c.started, c.exited, c.refused = true, false, false
 	c.main.working, c.main.active = false, false
 	c.sessionStart(t, source)
 	return t
@@ -30,11 +41,12 @@ func (c *Claude) sessionStart(t *Turn, source string) {
 	if source == "compact" || source == "startup" && !c.opts.headless {
 		rest = append(rest, field{"model", c.opts.model})
 	}
-	c.fire(t, c.main, c.event(c.main, "SessionStart", which, rest), source, nil, nil)
+	c.fire(t, c.main, c.event(c.main, "SessionStart", which, rest), source, nil)
 }
 
 // Prompt is the user's prompt. Blocked says that a hook refused it: then the
-// agent never sees it.
+// agent never sees it, and nothing happens until the next prompt: the turns of
+// tools and stops are Skipped.
 func (c *Claude) Prompt(text string) *Turn {
 	c.ensureStarted()
 	t := c.newTurn("prompt")
@@ -47,8 +59,8 @@ func (c *Claude) prompt(t *Turn, text, origin string) {
 	c.nextPrompt()
 	c.main.active = false
 	c.main.cap.Prompted()
-	r := c.fire(t, c.main, c.event(c.main, "UserPromptSubmit", fieldsOfPrompt, object{{"prompt", text}}), "", nil, nil)
-	t.Blocked = r.Blocked
+	r := c.fire(t, c.main, c.event(c.main, "UserPromptSubmit", fieldsOfPrompt, object{{"prompt", text}}), "", nil)
+	t.Blocked, c.refused = r.Blocked, r.Blocked
 	c.main.working = !r.Blocked && !r.Ended
 	if !r.Blocked {
 		c.log.prompt(text, origin)
@@ -71,7 +83,7 @@ func (c *Claude) ensureStarted() {
 
 func (c *Claude) ensurePrompted() {
 	c.ensureStarted()
-	if !c.main.working {
+	if !c.main.working && !c.refused {
 		c.Prompt("Go on.")
 	}
 }
@@ -91,30 +103,27 @@ func (c *Claude) stop(a *actor, message []string) *Turn {
 	if len(message) > 0 {
 		text = message[0]
 	}
-	t := c.newTurn("stop: " + firstLine(text))
-	e := c.stopEvent(a, text)
-	value := ""
+	action, value := "stop: "+firstLine(text), ""
 	if a.log != "" {
-		value = a.kind
-		t.Action = "sub-agent's stop: " + firstLine(text)
+		action, value = "sub-agent's "+action, a.kind
 	}
+	if t := c.idle(a, action); t != nil {
+		return t
+	}
+	t := c.newTurn(action)
 	written := c.log.later(c.opts.lag, func() { c.log.assistantText(a, text) })
-	r := c.fire(t, a, e, value, nil, written.start)
+	run := c.runHooks(t, a, c.stopEvent(a, text), value, nil, written.start)
 	written.now()
-	c.log.stopSummary(t.Events[len(t.Events)-1])
+	c.log.hooks(a, value, run, "")
+	r := run.Reaction
 	t.Blocked, t.GoesOn = r.Blocked, r.GoesOn
 	if r.GoesOn && !a.cap.Block() {
 		t.Blocked, t.GoesOn, t.Told = false, false, nil
 		t.Shown = append(t.Shown, claudecode.Text{As: claudecode.AsNotice, Text: a.cap.Notice()})
-		c.log.informational(a.cap.Notice())
+		c.log.informational(a, a.cap.Notice())
 	}
-	switch {
-	case t.GoesOn:
-		a.active = true
-		c.log.feedback(t.Told)
-	default:
-		a.working = false
-	}
+	a.active = a.active || t.GoesOn
+	a.working = t.GoesOn
 	return t
 }
 
@@ -122,7 +131,7 @@ func (c *Claude) stop(a *actor, message []string) *Turn {
 func (c *Claude) Interrupt() *Turn {
 	t := c.newTurn("interrupt")
 	c.main.working = false
-	c.log.user("[Request interrupted by user]", nil)
+	c.log.user(c.main, "[Request interrupted by user]", nil)
 	return t
 }
 
@@ -131,9 +140,13 @@ func (c *Claude) Interrupt() *Turn {
 // reads of it.
 func (c *Claude) Fail(message string) *Turn {
 	c.ensurePrompted()
-	t := c.newTurn("API error: " + firstLine(message))
+	action := "API error: " + firstLine(message)
+	if t := c.idle(c.main, action); t != nil {
+		return t
+	}
+	t := c.newTurn(action)
 	e := c.event(c.main, "StopFailure", "pe", object{{"error", "unknown"}, {"last_assistant_message", message}})
-	c.fire(t, c.main, e, "", nil, nil)
+	c.fire(t, c.main, e, "", nil)
 	c.main.working = false
 	return t
 }
@@ -147,7 +160,7 @@ func (c *Claude) Clear() *Turn {
 	c.sessionEnd(t, "clear")
 	c.newSession("")
 	c.promptID = ""
-	c.known = map[string]bool{}
+	c.known, c.refused = map[string]bool{}, false
 	c.main.working, c.main.active, c.main.cwd = false, false, c.dir
 	c.main.cap.Prompted()
 	c.sessionStart(t, "clear")
@@ -167,23 +180,27 @@ func (c *Claude) Compact(summary ...string) *Turn {
 	}
 	c.nextPrompt()
 	pre := c.event(c.main, "PreCompact", fieldsOfEnd, object{{"trigger", "manual"}, {"custom_instructions", ""}})
-	if r := c.fire(t, c.main, pre, "manual", nil, nil); r.Blocked {
+	if r := c.fire(t, c.main, pre, "manual", nil); r.Blocked {
 		t.Blocked = true
 		return t
 	}
 	id := c.newAgentID()
 	agent := &actor{id: id, cwd: c.main.cwd, cap: claudecode.NewCap(""), log: c.agentLog(id)}
-	c.fire(t, agent, c.stopEvent(agent, text), "", nil, nil)
+	c.fire(t, agent, c.stopEvent(agent, text), "", nil)
 	c.sessionStart(t, "compact")
 	post := c.event(c.main, "PostCompact", fieldsOfEnd, object{{"trigger", "manual"}, {"compact_summary", text}})
-	c.fire(t, c.main, post, "manual", nil, nil)
+	c.fire(t, c.main, post, "manual", nil)
 	c.log.compacted(text)
 	return t
 }
 
 // Exit ends the session: SessionEnd with its budget of 1.5 s. The reason is
-// clear, resume, logout, prompt_input_exit or other.
+// resume, logout, prompt_input_exit, other, or clear, which leaves out what
+// [Claude.Clear] does next; another one fails the test.
 func (c *Claude) Exit(reason string) *Turn {
+	if !slices.Contains([]string{"clear", "resume", "logout", "prompt_input_exit", "other"}, reason) {
+		return c.misuse("no session ends with %q: it is clear, resume, logout, prompt_input_exit or other", reason)
+	}
 	c.ensureStarted()
 	t := c.newTurn("exit (" + reason + ")")
 	if reason == "prompt_input_exit" {
@@ -196,12 +213,14 @@ func (c *Claude) Exit(reason string) *Turn {
 }
 
 func (c *Claude) sessionEnd(t *Turn, reason string) {
-	c.fire(t, c.main, c.event(c.main, "SessionEnd", fieldsOfEnd, object{{"reason", reason}}), reason, nil, nil)
+	c.fire(t, c.main, c.event(c.main, "SessionEnd", fieldsOfEnd, object{{"reason", reason}}), reason, nil)
 	c.log.end()
 }
 
+// newAgentID has the form of the client's ids and is the same in every run.
 func (c *Claude) newAgentID() string {
-	return fmt.Sprintf("a%016x", uint64(time.Now().UnixNano()))[:17]
+	c.agents++
+	return fmt.Sprintf("a%016x", c.agents)
 }
 
 // firstLine is a text cut for one line of a story.

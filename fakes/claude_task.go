@@ -19,6 +19,7 @@ type task struct {
 	command           string // of a shell
 	agentKind         string // of a sub-agent
 	output            string // path
+	agent             *actor // of a sub-agent
 	result            string // of a sub-agent
 	tools             int    // how many it used
 	reported          bool
@@ -27,14 +28,17 @@ type task struct {
 	done chan struct{}
 }
 
+// kill ends a command that still runs. What it left in its group is killed by
+// [Claude.Close].
 func (k *task) kill() {
-	if k.cmd != nil && k.cmd.Process != nil {
-		select {
-		case <-k.done:
-		default:
-			killGroup(k.cmd.Process)
-			<-k.done
-		}
+	if k.cmd == nil {
+		return
+	}
+	select {
+	case <-k.done:
+	default:
+		killGroup(k.cmd.Process)
+		<-k.done
 	}
 }
 
@@ -74,7 +78,7 @@ func (c *Claude) Background(command, description string) *Turn {
 	t := c.use(c.main, "Bash in the background: "+firstLine(command), call{
 		name: "Bash", input: input, run: func(_ *Turn, input json.RawMessage) outcome {
 			var in bashCall
-			if json.Unmarshal(input, &in) != nil || in.Command == nil {
+			if claudecode.ReadFields(input, &in) != nil || in.Command == nil {
 				return invalidInput("Bash")
 			}
 			k.command = *in.Command
@@ -96,7 +100,9 @@ func (c *Claude) Background(command, description string) *Turn {
 			}
 		},
 	})
-	t.TaskID = k.id
+	if k.cmd != nil {
+		t.TaskID = k.id
+	}
 	return t
 }
 
@@ -115,7 +121,8 @@ func (c *Claude) startTask(k *task) error {
 	c.tasks = append(c.tasks, k)
 	go func() {
 		_ = cmd.Wait() // the exit code tells
-		_ = writeFile(k.output, out.String())
+		c.leftBehind(cmd.Process)
+		_ = writeFile(k.output, out.String()) // a report without its output is the worst that can come of it
 		close(k.done)
 	}()
 	return nil
@@ -123,17 +130,19 @@ func (c *Claude) startTask(k *task) error {
 
 // Report waits for a background task to end and gives the agent its
 // notification: UserPromptSubmit fires as for a prompt, the agent is at work
-// again, and Stop is fired again at its end. An unknown id, or one that has
-// reported, fails the test.
+// again, and Stop is fired again at its end. An unknown id, one that has
+// reported, and a sub-agent that has not stopped fail the test.
 func (c *Claude) Report(taskID string) *Turn {
 	at := slices.IndexFunc(c.tasks, func(k *task) bool { return k.id == taskID && !k.reported })
 	if at < 0 {
-		c.misuse("no background task %q that has not reported", taskID)
-		return c.newTurn("report of unknown task " + taskID)
+		return c.misuse("no background task %q that has not reported", taskID)
 	}
 	k := c.tasks[at]
-	if k.cmd != nil {
+	switch {
+	case k.cmd != nil:
 		<-k.done
+	case k.agent.working:
+		return c.misuse("the sub-agent %s cannot report, it has not stopped", taskID)
 	}
 	k.reported = true
 	status, extra := "completed", ""
@@ -157,14 +166,6 @@ func (c *Claude) Report(taskID string) *Turn {
 	return t
 }
 
-func (c *Claude) misuse(format string, args ...any) {
-	if c.t == nil {
-		panic("fakes: claude: " + fmt.Sprintf(format, args...))
-	}
-	c.t.Helper()
-	c.t.Fatalf("fakes: claude: "+format, args...)
-}
-
 // Subagent is a sub-agent at work. Its events carry agent_id and agent_type.
 type Subagent struct {
 	ID, Type string
@@ -186,12 +187,14 @@ func (c *Claude) Subagent(agentType, description, prompt string) *Turn {
 		id: id, kind: agentType, cwd: c.main.cwd, working: true,
 		cap: claudecode.NewCap(envValue(c.env, claudecode.CapVariable)), log: c.agentLog(id),
 	}}
+	k.agent = sub.a
 	input := object{{"description", description}, {"prompt", prompt}, {"subagent_type", agentType}}
 	t := c.use(c.main, "Agent: "+description, call{
 		name: "Agent", input: input, run: func(t *Turn, _ json.RawMessage) outcome {
 			k.toolUse = fmt.Sprintf("toolu_01Fake%018d", c.toolUses)
 			c.tasks = append(c.tasks, k)
-			c.fire(t, sub.a, c.event(sub.a, "SubagentStart", fieldsOfAgent, nil), agentType, nil, nil)
+			c.log.subagent(sub.a, prompt)
+			c.fire(t, sub.a, c.event(sub.a, "SubagentStart", fieldsOfAgent, nil), agentType, nil)
 			t.Agent, t.TaskID = sub, id
 			return outcome{
 				result: "Async agent launched successfully.\nagentId: " + id,
@@ -234,7 +237,8 @@ func (s *Subagent) used(t *Turn) *Turn {
 }
 
 // Stop is the sub-agent ending its work with a message: SubagentStop. It is
-// blocked as Stop is.
+// blocked as Stop is. To stop a second time is a mistake, unless the first stop
+// did not stand.
 func (s *Subagent) Stop(message ...string) *Turn {
 	t := s.c.stop(s.a, message)
 	if !t.GoesOn && len(message) > 0 {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -164,45 +163,6 @@ func TestClaudeReadsAllSettings(t *testing.T) {
 	}
 }
 
-// Permission flow: a rewrite is judged by the mode; allow skips the user, ask does not, deny holds everywhere.
-func TestClaudePermissionFlow(t *testing.T) {
-	decide := func(decision string) string {
-		return `printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"` + decision + `","permissionDecisionReason":"why"}}'`
-	}
-	rewrite := `printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"file_path":"%s/b","content":"new"}}}' "$PWD"`
-	for _, c := range []struct {
-		name, mode, hook string
-		yes, asked, runs bool
-	}{
-		{"default asks", "default", ":", true, true, true},
-		{"default, the user says no", "default", ":", false, true, false},
-		{"acceptEdits does not ask", "acceptEdits", ":", false, false, true},
-		{"plan refuses", "plan", ":", true, false, false},
-		{"bypassPermissions asks nobody", "bypassPermissions", ":", false, false, true},
-		{"allow skips the user", "default", decide("allow"), false, false, true},
-		{"ask asks in acceptEdits", "acceptEdits", decide("ask"), false, true, false},
-		{"deny under bypassPermissions", "bypassPermissions", decide("deny"), true, false, false},
-		{"a rewrite is asked for", "default", rewrite, false, true, false},
-		{"a rewrite is accepted", "acceptEdits", rewrite, false, false, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := fakes.NewProject(t, nil, withHooks(map[string]string{"PreToolUse": c.hook}))
-			var saw string
-			claude := fakes.NewClaude(t, p.Dir(), fakes.ClaudeMode(c.mode), fakes.ClaudeApprove(func(_ string, input json.RawMessage) bool {
-				saw = string(input)
-				return c.yes
-			}))
-			turn := claude.Write("a", "old")
-			assert.Equal(t, turn.Asked, c.asked)
-			assert.Equal(t, turn.ToolRan, c.runs)
-			assert.Equal(t, len(turn.Files) == 1, c.runs, "%+v", turn.Files)
-			if c.hook == rewrite && c.asked {
-				assert.Equal(t, saw, `{"file_path":"`+p.Dir()+`/b","content":"new"}`)
-			}
-		})
-	}
-}
-
 // The transcript lags: at a quick Stop hook the last message is not there, after the stop it is.
 func TestClaudeTranscriptLags(t *testing.T) {
 	p := fakes.NewProject(t, nil, withHooks(map[string]string{
@@ -237,60 +197,50 @@ func TestClaudeBackground(t *testing.T) {
 	assert.Assert(t, cmp.Contains(claude.Stop().Event("Stop").Input, `"background_tasks":[]`))
 }
 
-// Misuse is the test's own mistake and ends it.
-func TestClaudeMisuse(t *testing.T) {
-	r := newRecorder(t)
-	claude := fakes.NewClaude(r, t.TempDir())
-	during(func() { claude.Report("nobody") })
-	during(func() { fakes.NewClaude(r, t.TempDir(), fakes.ClaudeMode("yolo")) })
-	assert.DeepEqual(t, r.finish(), []string{
-		`fatal: fakes: claude: no background task "nobody" that has not reported`,
-		`fatal: fakes: claude: no permission mode "yolo": it is default, acceptEdits, plan or bypassPermissions`,
-	})
-}
-
-// What a hook leaves behind in its group, and tasks that never reported, end with the session.
-func TestClaudeLeavesNothingBehind(t *testing.T) {
-	p := fakes.NewProject(t, nil, withHooks(map[string]string{"Stop": "sleep 60 >/dev/null 2>&1 </dev/null & echo $! >pid"}))
-	claude, err := fakes.StartClaude(p.Dir())
+// What a sub-agent is asked, what a block tells it and what its hooks did stand in its own transcript, not in the agent's.
+func TestClaudeSubagentTranscript(t *testing.T) {
+	p := fakes.NewProject(t, nil, withHooks(map[string]string{
+		"PreToolUse":   `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"looked at"}}'`,
+		"SubagentStop": `test -e done && exit 0; touch done; echo '{"decision":"block","reason":"Name the test."}'`,
+	}))
+	claude := fakes.NewClaude(t, p.Dir(), fakes.ClaudeEnv([]string{"PATH=" + os.Getenv("PATH"), "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=8"}))
+	agent := claude.Subagent("Explore", "Look", "Look around").Agent
+	agent.Write("a", "1")
+	agent.Stop("It fails.")
+	agent.Stop("The test is x.")
+	main, err := os.ReadFile(claude.Transcript())
 	assert.NilError(t, err)
-	claude.Background("sleep 60", "Nap")
-	claude.Stop()
-	home := claude.Home()
-	claude.Close()
-	var gone sync.WaitGroup
-	gone.Go(func() {
-		for range 200 {
-			stat, statErr := os.ReadFile("/proc/" + strings.TrimSpace(p.Read("pid")) + "/stat")
-			if statErr != nil || strings.Contains(string(stat), ") Z ") {
-				return // a zombie is gone, whoever collects it
-			}
-			time.Sleep(10 * time.Millisecond)
+	own, err := os.ReadFile(filepath.Join(strings.TrimSuffix(claude.Transcript(), ".jsonl"), "subagents", "agent-"+agent.ID+".jsonl"))
+	assert.NilError(t, err)
+	for _, text := range []string{"Look around", "looked at", "Stop hook feedback:\\nName the test.", `"type":"hook_blocking_error","hookName":"SubagentStop"`, "The test is x."} {
+		assert.Assert(t, cmp.Contains(string(own), text))
+		if text == "looked at" || text == "Look around" {
+			continue // the call of Agent has them too
 		}
-		t.Error("the hook's child is still there")
-	})
-	gone.Wait()
-	_, err = os.Stat(home)
-	assert.Assert(t, os.IsNotExist(err))
+		assert.Assert(t, !strings.Contains(string(main), text), text)
+	}
+	assert.Assert(t, strings.HasPrefix(string(own), `{"parentUuid":null,"isSidechain":true,"agentId":"`+agent.ID+`"`))
 }
 
-// Other tools, such as an MCP server's, go the same way: matched by name, asked for, answered by the script.
-func TestClaudeTool(t *testing.T) {
-	p := fakes.NewProject(t, map[string]string{".claude/settings.json": `{"hooks":{"PreToolUse":[{"matcher":"mcp__.*","hooks":[{"type":"command","command":"cat >in"}]}]}}`})
+// Every long text has a file of its own: two hooks at one event, and the next event, do not overwrite it.
+func TestClaudeKeepsEveryLongText(t *testing.T) {
+	says := func(letter string) string {
+		return `{"type":"command","command":"head -c 12000 /dev/zero | tr '\\0' ` + letter + `"}`
+	}
+	p := fakes.NewProject(t, map[string]string{".claude/settings.json": `{"hooks":{"UserPromptSubmit":[{"hooks":[` + says("a") + "," + says("b") + `]}]}}`})
 	claude := fakes.NewClaude(t, p.Dir())
-	turn := claude.Tool("mcp__db__query", `{"sql":"select 1","limit":2}`, "1 row")
-	assert.Assert(t, turn.ToolRan && turn.Asked)
-	assert.Equal(t, turn.ToolResult, "1 row")
-	assert.Assert(t, cmp.Contains(p.Read("in"), `"tool_name":"mcp__db__query","tool_input":{"sql":"select 1","limit":2},`))
-	assert.Equal(t, len(claude.Tool("Other", "{}", "").Hooks), 0)
-}
-
-// After continue:false the agent works no more until the user speaks again.
-func TestClaudeEnded(t *testing.T) {
-	p := fakes.NewProject(t, nil, withHooks(map[string]string{"PostToolUse": `test -e once && exit 0; touch once; echo '{"continue":false}'`}))
-	claude := fakes.NewClaude(t, p.Dir())
-	assert.Assert(t, claude.Write("a", "1").Ended)
-	claude.Write("a", "2")
-	assert.Equal(t, claude.Turns()[3].Action, "prompt: Go on.")
-	assert.Equal(t, p.Read("a"), "2")
+	saved := map[string]bool{}
+	for range 2 {
+		told := claude.Prompt("Go.").Told
+		assert.Equal(t, len(told), 2)
+		for _, text := range told {
+			assert.Assert(t, !saved[text.Saved], text.Saved)
+			saved[text.Saved] = true
+			data, err := os.ReadFile(text.Saved)
+			assert.NilError(t, err)
+			assert.Equal(t, string(data), text.Full)
+			assert.Assert(t, cmp.Contains(text.Text, text.Saved))
+		}
+	}
+	assert.Equal(t, len(saved), 4)
 }

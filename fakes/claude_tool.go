@@ -45,10 +45,12 @@ func (c *Claude) Edit(path, old, replacement string, opts ...EditOption) *Turn {
 }
 
 // EditOption changes an Edit.
-type EditOption func(*bool)
+type EditOption func(*editOptions)
+
+type editOptions struct{ all bool }
 
 // ReplaceAll makes an Edit replace every occurrence.
-func ReplaceAll() EditOption { return func(all *bool) { *all = true } }
+func ReplaceAll() EditOption { return func(o *editOptions) { o.all = true } }
 
 // Read is the agent reading a file.
 func (c *Claude) Read(path string) *Turn {
@@ -66,9 +68,14 @@ func (c *Claude) Bash(command string, description ...string) *Turn {
 
 // Tool is the agent using any other tool, such as one of an MCP server:
 // input is its JSON object, response what the tool answers. Nothing is done.
+// An input that is no object fails the test.
 func (c *Claude) Tool(name, input, response string) *Turn {
+	fields, err := orderedFields([]byte(input))
+	if err != nil {
+		return c.misuse("the input of %s is no JSON object: %v", name, err)
+	}
 	c.ensurePrompted()
-	return c.use(c.main, name, call{name: name, input: orderedFields([]byte(input)), run: func(*Turn, json.RawMessage) outcome {
+	return c.use(c.main, name, call{name: name, input: fields, run: func(*Turn, json.RawMessage) outcome {
 		return outcome{result: response, response: response}
 	}})
 }
@@ -93,9 +100,10 @@ func (c *Claude) runWrite(t *Turn, input json.RawMessage) outcome {
 		FilePath *string `json:"file_path"`
 		Content  *string `json:"content"`
 	}
-	if err := json.Unmarshal(input, &in); err != nil || in.FilePath == nil || in.Content == nil {
+	if err := claudecode.ReadFields(input, &in); err != nil || in.FilePath == nil || in.Content == nil {
 		return invalidInput("Write")
 	}
+	*in.FilePath = c.absolute(*in.FilePath) // a rewrite may have made it relative
 	before := stateOf(*in.FilePath)
 	if err := writeFile(*in.FilePath, *in.Content); err != nil {
 		return outcome{failure: err.Error()}
@@ -135,10 +143,11 @@ const stateIsCurrent = " (file state is current in your context — no need to R
 
 func (c *Claude) edit(a *actor, path, old, replacement string, opts []EditOption) *Turn {
 	file := c.absolute(path)
-	all := false
+	var options editOptions
 	for _, o := range opts {
-		o(&all)
+		o(&options)
 	}
+	all := options.all
 	input := object{{"file_path", file}, {"old_string", old}, {"new_string", replacement}, {"replace_all", all}}
 	return c.use(a, "Edit "+c.relative(file), call{
 		name: "Edit", input: input, run: c.runEdit,
@@ -181,9 +190,10 @@ func (c *Claude) runEdit(t *Turn, input json.RawMessage) outcome {
 		NewString  *string `json:"new_string"`
 		ReplaceAll bool    `json:"replace_all"`
 	}
-	if err := json.Unmarshal(input, &in); err != nil || in.FilePath == nil || in.OldString == nil || in.NewString == nil {
+	if err := claudecode.ReadFields(input, &in); err != nil || in.FilePath == nil || in.OldString == nil || in.NewString == nil {
 		return invalidInput("Edit")
 	}
+	*in.FilePath = c.absolute(*in.FilePath)
 	before, after, refused := applyEdit(*in.FilePath, *in.OldString, *in.NewString, in.ReplaceAll)
 	if refused != "" {
 		return outcome{failure: refused}
@@ -225,9 +235,10 @@ func (c *Claude) read(a *actor, path string) *Turn {
 			var in struct {
 				FilePath *string `json:"file_path"`
 			}
-			if json.Unmarshal(input, &in) != nil || in.FilePath == nil {
+			if claudecode.ReadFields(input, &in) != nil || in.FilePath == nil {
 				return invalidInput("Read")
 			}
+			*in.FilePath = c.absolute(*in.FilePath)
 			state := stateOf(*in.FilePath)
 			if !state.exists {
 				return outcome{failure: "File does not exist."}
@@ -259,15 +270,13 @@ func invalidInput(tool string) outcome {
 // use plays one tool call: what the client refuses by itself, PreToolUse, the
 // permission flow, the tool, PostToolUse or PostToolUseFailure.
 func (c *Claude) use(a *actor, action string, k call) *Turn {
-	t := c.newTurn(action)
 	if a.id != "" {
-		t.Action = "sub-agent: " + action
+		action = "sub-agent: " + action
 	}
-	if !a.working {
-		t.Ended = true // the session had ended, or the prompt was refused
-		t.ToolResult = "not run: the agent is not at work"
+	if t := c.idle(a, action); t != nil {
 		return t
 	}
+	t := c.newTurn(action)
 	a.cap.ToolUsed()
 	c.toolUses++
 	id := fmt.Sprintf("toolu_01Fake%018d", c.toolUses)
@@ -281,7 +290,7 @@ func (c *Claude) use(a *actor, action string, k call) *Turn {
 	}
 	pre := c.fire(t, a, c.event(a, "PreToolUse", fieldsOfWork, object{
 		{"tool_name", k.name}, {"tool_input", input}, {"tool_use_id", id},
-	}), k.name, input, nil)
+	}), k.name, input)
 	defer func() {
 		if t.Ended {
 			a.working = false
@@ -295,8 +304,9 @@ func (c *Claude) use(a *actor, action string, k call) *Turn {
 	if pre.UpdatedInput != nil {
 		input = compactJSON(pre.UpdatedInput)
 	}
+	input, refused := c.permission(t, a, k.name, input, pre.Permission)
 	t.ToolInput = input
-	if refused := c.permission(t, a, k.name, input, pre.Permission); refused != "" {
+	if refused != "" {
 		t.Blocked = true
 		c.result(t, a, id, outcome{failure: refused})
 		return t
@@ -328,7 +338,7 @@ func (c *Claude) after(t *Turn, a *actor, name, id string, input json.RawMessage
 			{"error", out.failure},
 			{"is_interrupt", false},
 			{"duration_ms", took},
-		}), name, input, nil)
+		}), name, input)
 		return
 	}
 	c.fire(t, a, c.event(a, "PostToolUse", fieldsOfWork, object{
@@ -337,7 +347,7 @@ func (c *Claude) after(t *Turn, a *actor, name, id string, input json.RawMessage
 		{"tool_response", out.response},
 		{"tool_use_id", id},
 		{"duration_ms", took},
-	}), name, input, nil)
+	}), name, input)
 }
 
 // result gives the agent the tool's result.
@@ -362,5 +372,5 @@ func writeFile(file, content string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // the folders of a project are readable
 		return err
 	}
-	return os.WriteFile(file, []byte(content), 0o644) //nolint:gosec // the files of a project are readable
+	return writeUnforked(file, content, 0o644) // it may be a program
 }

@@ -15,17 +15,16 @@ import (
 // transcript writes a session's transcript with the client's kinds of lines:
 // those of the conversation, and among them those that a reader must skip
 // (queue-operation, api-request-blob, prompt_snapshot, last-prompt …). One
-// line holds one content block. Errors of writing are dropped: a client that
+// line holds one content block, and is a reply of its own: the client's lines
+// of one reply share message.id (recordings), but an agent without a model says
+// nothing beside its tool calls. Errors of writing are dropped: a client that
 // cannot write its transcript works all the same.
 type transcript struct {
 	c    *Claude
 	path string
 
-	mu     sync.Mutex
-	uuids  int
-	msgs   int
-	parent any // uuid of the last line of the conversation, nil at first
-	last   string
+	mu   sync.Mutex
+	msgs int
 }
 
 func newTranscript(c *Claude) *transcript {
@@ -49,8 +48,7 @@ func (w *transcript) append(path string, lines ...object) {
 }
 
 func (w *transcript) uuid() string {
-	w.uuids++
-	return fmt.Sprintf("33333333-3333-4333-8333-%012d", w.uuids)
+	return fmt.Sprintf("33333333-3333-4333-8333-%012d", w.c.uuids.Add(1))
 }
 
 func stampNow() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
@@ -60,7 +58,7 @@ func (w *transcript) chained(a *actor, rest ...field) object {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id := w.uuid()
-	line := object{{"parentUuid", w.parent}, {"isSidechain", a.id != ""}}
+	line := object{{"parentUuid", a.parent}, {"isSidechain", a.id != ""}}
 	if a.id != "" {
 		line = append(line, field{"agentId", a.id})
 	}
@@ -69,7 +67,7 @@ func (w *transcript) chained(a *actor, rest ...field) object {
 	if w.c.opts.headless {
 		entry = "sdk-cli"
 	}
-	w.parent, w.last = id, id
+	a.parent = id
 	return append(line, object{
 		{"uuid", id},
 		{"timestamp", stampNow()},
@@ -105,14 +103,14 @@ func (w *transcript) prompt(text, origin string) {
 		line,
 		w.attachment(c.main, object{{"type", "prompt_snapshot"}, {"systemPrompt", []string{"The client's own instructions: always decide, never defer, prefer tests."}}}),
 		w.plain("api-request-blob", field{"message", object{{"role", "user"}, {"content", []object{{{"type", "text"}, {"text", text}}}}}}),
-		w.plain("last-prompt", field{"lastPrompt", text}, field{"leafUuid", w.last}),
+		w.plain("last-prompt", field{"lastPrompt", text}, field{"leafUuid", c.main.parent}),
 	)
 }
 
 // user writes a user's line; isMeta marks what is not from a human.
-func (w *transcript) user(text string, extra object) {
+func (w *transcript) user(a *actor, text string, extra object) {
 	rest := append(object{{"promptId", w.c.promptID}, {"type", "user"}, {"message", object{{"role", "user"}, {"content", text}}}}, extra...)
-	w.append(w.path, w.chained(w.c.main, rest...))
+	w.append(w.fileOf(a), w.chained(a, rest...))
 }
 
 func (w *transcript) assistant(a *actor, block object, stopReason string) {
@@ -152,113 +150,30 @@ func (w *transcript) toolResult(a *actor, id, text string, failed bool, response
 		field{"message", object{{"role", "user"}, {"content", []object{block}}}}, field{"toolUseResult", response}))
 }
 
+// subagent starts the transcript of a sub-agent with its task.
+func (w *transcript) subagent(a *actor, prompt string) { w.user(a, prompt, nil) }
+
 func (w *transcript) attachment(a *actor, what object) object {
 	return w.chained(a, field{"attachment", what}, field{"type", "attachment"})
 }
 
-// hooks writes what became of an event's hooks (the recordings'
-// transcript_attachments).
-func (w *transcript) hooks(event, value string, run EventRun) {
-	if event == "SessionStart" || event == "SessionEnd" || event == "UserPromptSubmit" {
-		return // the file need not exist yet
-	}
-	name := event
-	if value != "" && claudecode.IsToolEvent(event) {
-		name += ":" + value
-	}
-	var lines []object
-	add := func(kind string, rest ...field) {
-		what := append(object{{"type", kind}, {"hookName", name}, {"hookEvent", event}}, rest...)
-		lines = append(lines, w.attachment(w.c.main, what))
-	}
-	for _, h := range run.Hooks {
-		took := h.Duration.Milliseconds()
-		switch {
-		case h.TimedOut:
-			add("hook_cancelled", field{"command", h.Command}, field{"durationMs", took}, field{"timedOut", true})
-			continue
-		case claudecode.IsStop(event) && h.Reaction.Blocked && len(h.Reaction.Told) == 1, event == "PreToolUse" && h.Reaction.Blocked:
-			continue // recordings stop-blocked-plain-exit2, write-unfixable-deny: what the agent reads is all there is
-		case blockReason(h) != "":
-			add("hook_blocking_error", field{"blockingError", object{{"blockingError", blockReason(h)}, {"command", h.Command}}})
-			continue
-		case h.Exit != 0 && strings.TrimSpace(h.Stdout) == "":
-			add("hook_non_blocking_error", field{"stderr", "Failed with non-blocking status code: " + strings.TrimSpace(h.Stderr)},
-				field{"stdout", h.Stdout}, field{"exitCode", h.Exit}, field{"command", h.Command}, field{"durationMs", took})
-		case strings.TrimSpace(h.Stdout) != "" || strings.TrimSpace(h.Stderr) != "":
-			add("hook_success", field{"content", ""}, field{"stdout", h.Stdout}, field{"stderr", h.Stderr},
-				field{"exitCode", h.Exit}, field{"command", h.Command}, field{"durationMs", took})
-		}
-		for _, t := range h.Reaction.Shown {
-			if t.As == claudecode.AsMessage {
-				add("hook_system_message", field{"content", strings.TrimPrefix(t.Text, name+" says: ")})
-			}
-		}
-		for _, t := range h.Reaction.Told {
-			if _, text, ok := strings.Cut(t.Text, " hook additional context: "); ok && t.As != claudecode.AsResult {
-				add("hook_additional_context", field{"content", []string{text}})
-			}
-		}
-	}
-	if len(lines) > 0 {
-		w.append(w.path, lines...)
-	}
-}
-
-// blockReason is the reason of a block that the agent reads as an error.
-func blockReason(h HookRun) string {
-	for _, t := range h.Reaction.Told {
-		_, reason, ok := strings.Cut(t.Text, ` hook blocking error from command: "`+h.Command+`": `)
-		if ok && t.As == claudecode.AsSystem {
-			return reason
-		}
-	}
-	return ""
-}
-
-// stopSummary is the line after the Stop hooks.
-func (w *transcript) stopSummary(run EventRun) {
-	if len(run.Hooks) == 0 {
-		return
-	}
-	infos, errs := []object{}, []string{}
-	for _, h := range run.Hooks {
-		infos = append(infos, object{{"command", h.Command}, {"durationMs", h.Duration.Milliseconds()}})
-		if h.Reaction.Blocked {
-			errs = append(errs, strings.TrimPrefix(h.Reaction.Told[0].Text, "Stop hook feedback:\n"))
-		}
-	}
-	w.append(w.path, w.chained(w.c.main, field{"type", "system"}, field{"subtype", "stop_hook_summary"},
-		field{"hookCount", len(run.Hooks)}, field{"hookInfos", infos}, field{"hookErrors", errs},
-		field{"preventedContinuation", run.Reaction.Ended}, field{"hasOutput", true}, field{"level", "suggestion"}))
-}
-
-// feedback writes what the agent reads after a stop that does not stand.
-func (w *transcript) feedback(told []claudecode.Text) {
-	for _, t := range told {
-		if t.As == claudecode.AsUser {
-			w.user(t.Text, object{{"isMeta", true}})
-		}
-	}
-}
-
-func (w *transcript) informational(text string) {
-	w.append(w.path, w.chained(w.c.main, field{"type", "system"}, field{"subtype", "informational"},
+func (w *transcript) informational(a *actor, text string) {
+	w.append(w.fileOf(a), w.chained(a, field{"type", "system"}, field{"subtype", "informational"},
 		field{"content", text}, field{"isMeta", false}, field{"level", "warning"}))
 }
 
 // cleared starts the transcript of the session after /clear.
 func (w *transcript) cleared() {
 	w.append(w.path, w.plain("mode", field{"mode", "normal"}))
-	w.user("<local-command-caveat>The command below was run directly in Claude Code, not sent to you as a request.</local-command-caveat>",
+	w.user(w.c.main, "<local-command-caveat>The command below was run directly in Claude Code, not sent to you as a request.</local-command-caveat>",
 		object{{"isMeta", true}})
-	w.user("<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n            <command-args></command-args>", nil)
+	w.user(w.c.main, "<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n            <command-args></command-args>", nil)
 }
 
 func (w *transcript) compacted(summary string) {
 	w.append(w.path, w.chained(w.c.main, field{"type", "system"}, field{"subtype", "compact_boundary"},
 		field{"content", "Conversation compacted"}, field{"isMeta", false}, field{"level", "info"}))
-	w.user(summary, object{{"isVisibleInTranscriptOnly", true}, {"isCompactSummary", true}})
+	w.user(w.c.main, summary, object{{"isVisibleInTranscriptOnly", true}, {"isCompactSummary", true}})
 }
 
 func (w *transcript) end() {

@@ -2,6 +2,7 @@ package fakes
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,11 @@ import (
 // Turn is what came of one thing that the agent or the user did.
 type Turn struct {
 	Action string // such as "Write src/a.clj", for people
+
+	// Skipped says why nothing happened at all: the agent has nothing to work
+	// on since a hook refused the prompt, or, without a test to fail, the
+	// script asks for what cannot be.
+	Skipped string
 
 	Events []EventRun // in the order in which they were fired
 	Hooks  []HookRun  // of all events, in the order in which they completed
@@ -86,6 +92,37 @@ func (c *Claude) newTurn(action string) *Turn {
 	t := &Turn{Action: action}
 	c.turns = append(c.turns, t)
 	return t
+}
+
+// skip is a turn in which nothing happens.
+func (c *Claude) skip(action, why string) *Turn {
+	t := c.newTurn(action + " (skipped: " + why + ")")
+	t.Skipped = why
+	return t
+}
+
+// idle is the turn of an agent that has nothing to work on, nil if it has.
+func (c *Claude) idle(a *actor, action string) *Turn {
+	switch {
+	case a.working:
+		return nil
+	case a.id != "":
+		return c.misuse("%s: the sub-agent %s has stopped", action, a.id)
+	case c.refused:
+		return c.skip(action, "the prompt was refused")
+	}
+	return c.skip(action, "the agent's work has ended")
+}
+
+// misuse is the script's own mistake: it ends the test. Without a test nothing
+// happens, and the turn says why.
+func (c *Claude) misuse(format string, args ...any) *Turn {
+	why := fmt.Sprintf(format, args...)
+	if c.t != nil {
+		c.t.Helper()
+		c.t.Fatalf("fakes: claude: %s", why)
+	}
+	return c.skip("misuse", why)
 }
 
 // relative is the path of a file as a [FileChange] has it.

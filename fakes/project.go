@@ -115,7 +115,7 @@ func (p *Project) Path(name string) string { return filepath.Join(p.dir, filepat
 func (p *Project) Write(name, content string) {
 	p.t.Helper()
 	p.parent(name)
-	p.check(os.WriteFile(p.Path(name), []byte(content), 0o644)) //nolint:gosec // the files of a project are readable
+	p.check(writeUnforked(p.Path(name), content, 0o644)) // it may be a program
 }
 
 // Read returns a file's content.

@@ -120,7 +120,7 @@ func (tool *Tool) install(self string) error {
 	if err != nil {
 		return err
 	}
-	if err = os.WriteFile(tool.Path(), []byte(script), 0o700); err != nil { //nolint:gosec // it is a program
+	if err = WriteProgram(tool.Path(), script); err != nil {
 		return err
 	}
 	tool.ln, err = net.Listen("unix", tool.socket)

@@ -109,11 +109,11 @@ func TestToolHangs(t *testing.T) {
 	tool.Expect().Print("begun").Hang().Times(2)
 	hanging := func() *exec.Cmd {
 		cmd := exec.Command(tool.Path())
-		out, err := cmd.StdoutPipe()
-		assert.NilError(t, err)
+		out, pipeErr := cmd.StdoutPipe()
+		assert.NilError(t, pipeErr)
 		assert.NilError(t, cmd.Start())
-		_, err = io.ReadFull(out, make([]byte, len("begun")))
-		assert.NilError(t, err)
+		_, pipeErr = io.ReadFull(out, make([]byte, len("begun")))
+		assert.NilError(t, pipeErr)
 		return cmd
 	}
 	killed, left := hanging(), hanging()

@@ -162,7 +162,7 @@ var agentStories = []ruleTest{
 		program, err := os.ReadFile(brepl(t))
 		assert.NilError(t, err)
 		assert.NilError(t, os.MkdirAll(filepath.Dir(place), 0o700))
-		assert.NilError(t, os.WriteFile(place, program, 0o700))
+		assert.NilError(t, fakes.WriteProgram(place, string(program)))
 		install := w.spec("hook", "install")
 		install.Path = place
 		assert.Equal(t, fakes.Run(t, install, fakes.DevNull()).Exit, 0)

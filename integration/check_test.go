@@ -19,6 +19,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"github.com/hookkit/brepl/fakes"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/lab"
 )
@@ -237,7 +238,7 @@ func runHookkit(t *testing.T, dir string, args ...string) (exit int, stdout, std
 func TestCheckCommand(t *testing.T) {
 	t.Parallel()
 	dir := realTempDir(t)
-	assert.NilError(t, os.WriteFile(filepath.Join(dir, "hook"), []byte("#!/bin/sh\necho '{\"decision\":\"allow\"}'\n"), 0o700))
+	assert.NilError(t, fakes.WriteProgram(filepath.Join(dir, "hook"), "#!/bin/sh\necho '{\"decision\":\"allow\"}'\n"))
 	exit, stdout, stderr := runHookkit(t, dir, "check", "--junit", "report.xml", "--json", "--", "./hook")
 	assert.Equal(t, exit, 1)
 	assert.Equal(t, stderr, "")

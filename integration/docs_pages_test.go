@@ -10,6 +10,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"github.com/hookkit/brepl/fakes"
 	"github.com/hookkit/brepl/hookkit/lab"
 )
 
@@ -68,7 +69,7 @@ func TestDocsHookkit(t *testing.T) {
 	put := func(name, content string) {
 		path := filepath.Join(dir, name)
 		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		assert.NilError(t, os.WriteFile(path, []byte(content), 0o700))
+		assert.NilError(t, fakes.WriteProgram(path, content))
 	}
 	put("hooks/stop.sh", "#!/bin/sh\necho 'The tests fail.' >&2\nexit 1\n")
 	command := docCommands(blockWith(t, "docs/hookkit.md", "$ hookkit check"))[0]

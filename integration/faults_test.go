@@ -34,7 +34,7 @@ type fault struct {
 	run    func(*testing.T)
 }
 
-var faults = slices.Concat(inputFaults, pathFaults, settingsFaults, settingsPlaceFaults, configFaults, commandFaults, replFaults, bencodeFaults, stateFaults)
+var faults = slices.Concat(inputFaults, pathFaults, settingsFaults, settingsPlaceFaults, configFaults, commandFaults, replFaults, bencodeFaults, stateFaults, repairFaults)
 
 // otherFaults belong to programs and commands that are tested elsewhere.
 var otherFaults = map[int]string{
@@ -43,13 +43,6 @@ var otherFaults = map[int]string{
 	39: "belongs to another issue: the nREPL client for people",
 	40: "belongs to another issue: the nREPL client for people",
 	41: "is not used",
-	42: "belongs to another issue: bracket repair",
-	43: "belongs to another issue: bracket repair",
-	44: "belongs to another issue: bracket repair",
-	45: "belongs to another issue: bracket repair",
-	46: "belongs to another issue: bracket repair",
-	47: "belongs to another issue: bracket repair",
-	48: "belongs to another issue: the hooks around an edit",
 	52: "belongs to another issue: memory triage",
 	53: "belongs to another issue: agent-gauntlet",
 	54: "belongs to another issue: agent-gauntlet",

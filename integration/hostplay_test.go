@@ -30,6 +30,7 @@ func TestRecordedSessionsPlayed(t *testing.T) {
 			p := newPlay(t, name)
 			p.playAll()
 			p.compare()
+			p.compareTranscripts(name)
 		})
 	}
 }
@@ -65,7 +66,7 @@ func newPlay(t *testing.T, name string) *play {
 	index := readIndex(t, name)
 	bin := realTempDir(t)
 	for _, program := range []string{"brepl", "recorder", "agent-gauntlet", "memory-triage"} {
-		assert.NilError(t, os.WriteFile(filepath.Join(bin, program), []byte(answering), 0o755))
+		assert.NilError(t, fakes.WriteProgram(filepath.Join(bin, program), answering))
 	}
 	p.file("next", "0")
 	for i := range p.events {
@@ -338,8 +339,11 @@ func (p *play) compareInput(n int, e *recordedEvent) {
 	assert.NilError(p.t, err)
 	var names []string
 	for line := range strings.Lines(string(env)) {
-		name, _, _ := strings.Cut(line, "=")
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
 		names = append(names, name)
+		if name == "CLAUDE_PROJECT_DIR" || name == "CLAUDE_CODE_SESSION_ID" || name == "CLAUDE_CODE_ENTRYPOINT" {
+			assert.Equal(p.t, p.recorded(value), e.Env[name], "seq %d, %s", e.Seq, name)
+		}
 	}
 	want := slices.Sorted(maps.Keys(e.Env))
 	// It was set around the recorded client, which then hands it on.

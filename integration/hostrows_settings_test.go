@@ -100,7 +100,7 @@ func settingsRows() []hostRow {
 		{"- Hooks' PATH is the client's", nil, []hostFact{
 			{"a hook is looked up on the client's PATH", func(t *testing.T) {
 				bin := realTempDir(t)
-				assert.NilError(t, os.WriteFile(filepath.Join(bin, "mine"), []byte("#!/bin/sh\nexit 2\n"), 0o755))
+				assert.NilError(t, fakes.WriteProgram(filepath.Join(bin, "mine"), "#!/bin/sh\nexit 2\n"))
 				for path, code := range map[string]int{bin + ":/usr/bin:/bin": 2, "/usr/bin:/bin": 127} {
 					assert.Equal(t, newHost(t, hooks{"Stop": "mine"}, fakes.ClaudeEnv([]string{"PATH=" + path})).Stop().Hooks[0].Exit, code)
 				}
@@ -115,7 +115,7 @@ func settingsRows() []hostRow {
 			{"the transcript's lines", transcriptLines},
 		}},
 		{"The client adds 15–50 ms", nil, []hostFact{
-			{"the simulator adds less than the client", func(t *testing.T) {
+			{overheadFact, func(t *testing.T) {
 				h := newHost(t, hooks{"PostToolUse": ":"})
 				best := time.Minute
 				for range 10 {

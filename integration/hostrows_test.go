@@ -59,6 +59,22 @@ func pageRows(t *testing.T) []string {
 	return rows
 }
 
+// overheadFact measures a time, so nothing runs beside it.
+const overheadFact = "the simulator adds less than the client"
+
+func TestHostRowsOverhead(t *testing.T) {
+	measured := false
+	for _, row := range hostRows() {
+		for _, fact := range row.facts {
+			if fact.name == overheadFact {
+				measured = true
+				t.Run(fact.name, fact.check)
+			}
+		}
+	}
+	assert.Assert(t, measured, "no fact is named %q", overheadFact)
+}
+
 func TestHostRows(t *testing.T) {
 	t.Parallel()
 	rows := hostRows()
@@ -72,6 +88,9 @@ func TestHostRows(t *testing.T) {
 	t.Logf("Claude Code %s: %d rows, %d recorded, %d observed; %d facts", claudecode.Version, len(rows), recorded, len(rows)-recorded, facts)
 	for _, row := range rows {
 		for _, fact := range row.facts {
+			if fact.name == overheadFact {
+				continue // TestHostRowsOverhead
+			}
 			t.Run(fact.name, func(t *testing.T) {
 				t.Parallel()
 				fact.check(t)
@@ -107,16 +126,6 @@ func TestHostRowsAreComplete(t *testing.T) {
 			names[fact.name] = true
 		}
 	}
-}
-
-// The same rows against a real client would need its model scripted: an API on loopback, in a network namespace without any other route.
-// That runner does not exist yet; this test says so where somebody asks for it.
-func TestHostRowsAgainstRealClient(t *testing.T) {
-	path := os.Getenv("HOOKKIT_CLAUDE")
-	if path == "" {
-		t.Skip("SKIPPED: the rows were held against fakes.Claude only; HOOKKIT_CLAUDE=PATH names a real client")
-	}
-	t.Skipf("SKIPPED: HOOKKIT_CLAUDE=%s is set, but running the rows against a real client is not implemented: its model must be scripted", path)
 }
 
 // host is a project, its hooks, and the agent in it.

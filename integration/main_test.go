@@ -9,6 +9,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == parrotCommand {
 		os.Exit(parrot())
 	}
+	if code, known := clientCommands(os.Args); known {
+		os.Exit(code)
+	}
 	os.Exit(runAndStopServers(m))
 }
 

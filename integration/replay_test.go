@@ -130,7 +130,8 @@ func TestReplayOurs(t *testing.T) {
 			assert.NilError(t, err)
 			out := playOurs(t, r, expect)
 			if golden.FlagUpdate() {
-				assert.NilError(t, r.Update(expect, out))
+				_, err = r.Update(expect, out)
+				assert.NilError(t, err)
 				return
 			}
 			if same := len(out.Steps) - out.Count(lab.NotPlayed); out.Count(lab.Same) != same || same > 0 && expect == nil {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/fakes"
 )
 
 const (
@@ -93,7 +95,7 @@ func (w *world) tool(name, script string) {
 	w.t.Helper()
 	dir := filepath.Join(w.scratch, "bin")
 	assert.NilError(w.t, os.MkdirAll(dir, 0o700))
-	assert.NilError(w.t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	assert.NilError(w.t, fakes.WriteProgram(filepath.Join(dir, name), "#!/bin/sh\n"+script+"\n"))
 	w.env = append(w.env, "PATH="+dir+string(os.PathListSeparator)+w.path())
 }
 

@@ -84,7 +84,7 @@ func TestSimulateNamesTheLine(t *testing.T) {
 		{"write a\n", "s.txtar:1: write it as: write PATH TEXT|<<FILE"},
 		{"prompt\n", "s.txtar:1: write it as: prompt TEXT"},
 		{"expect blocked\n", "s.txtar:1: there is no turn yet to expect something of"},
-		{"stop\nexpect exit x\n", `s.txtar:2: strconv.Atoi: parsing "x": invalid syntax`},
+		{"stop\nexpect exit x\n", `s.txtar:2: "x" is no number`},
 		{"stop\nmode plan\n", "s.txtar:2: mode must stand before the first turn"},
 		{"mode plans\nstop\n", `s.txtar:1: mode is one of default, acceptEdits, plan, bypassPermissions, not "plans"`},
 		{"user maybe\n", `s.txtar:1: user is one of approves, refuses, not "maybe"`},

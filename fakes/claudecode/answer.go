@@ -20,6 +20,8 @@ type answer struct {
 	Permission       string
 	PermissionReason string
 	UpdatedInput     json.RawMessage
+	Behavior         string // PermissionRequest: allow or deny
+	Message          string // of a deny there
 	Context          string
 
 	unknown []string // keys that the client drops
@@ -65,6 +67,14 @@ func readOutput(event string, stdout []byte) reading {
 		r.note = "keys the client does not know are dropped: " + strings.Join(a.unknown, ", ")
 	}
 	return r
+}
+
+// ReadsObject reports what the client makes of a hook's standard output that
+// is JSON: taken as an answer, or refused as a whole. It is neither where the
+// output is empty or plain text.
+func ReadsObject(event string, stdout []byte) (taken, refused bool) {
+	r := readOutput(event, stdout)
+	return r.answer != nil, r.bad
 }
 
 func plainText(text []byte, stdout string) reading {
@@ -150,6 +160,10 @@ func (a *answer) specific(event string, data json.RawMessage) (fault, note strin
 				wrong = "an object"
 			}
 			a.UpdatedInput = m.value
+		case event == "PermissionRequest" && m.name == "decision":
+			if bad := a.permissionRequest(m.value); bad != "" {
+				return FaultWrongValue, "hookSpecificOutput.decision" + bad + "; the client refuses the whole object"
+			}
 		default:
 			a.unknown = append(a.unknown, "hookSpecificOutput."+m.name)
 		}
@@ -158,6 +172,39 @@ func (a *answer) specific(event string, data json.RawMessage) (fault, note strin
 		}
 	}
 	return "", ""
+}
+
+// permissionRequest reads the decision of a PermissionRequest hook, as the
+// client's public reference has it; it is in no recording. It returns what is
+// wrong with it.
+func (a *answer) permissionRequest(data json.RawMessage) string {
+	members, err := orderedObject(data)
+	if err != nil {
+		return " is no object"
+	}
+	for _, m := range members {
+		wrong := ""
+		switch m.name {
+		case "behavior":
+			wrong = decodeChoice(m.value, &a.Behavior, "allow", "deny")
+		case "message":
+			wrong = decodeText(m.value, &a.Message)
+		case "updatedInput":
+			if _, err := orderedObject(m.value); err != nil {
+				wrong = "an object"
+			}
+			a.UpdatedInput = m.value
+		default:
+			a.unknown = append(a.unknown, "hookSpecificOutput.decision."+m.name)
+		}
+		if wrong != "" {
+			return fmt.Sprintf(".%s is %s; the client expects %s", m.name, short(m.value), wrong)
+		}
+	}
+	if a.Behavior == "" {
+		return ` has no behavior; the client expects "allow"|"deny"`
+	}
+	return ""
 }
 
 // decodeInto returns what was expected when the value does not fit.

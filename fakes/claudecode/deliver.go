@@ -53,6 +53,9 @@ func (re *Reaction) block(r Run, text string, fromJSON bool) {
 	case r.Event == "PreToolUse":
 		re.Blocked = true
 		re.Told = append(re.Told, Text{As: AsResult, Text: hookName(r) + " hook error: " + text})
+	case r.Event == "PermissionRequest": // the words are in no recording
+		re.Blocked, re.Permission = true, "deny"
+		re.Told = append(re.Told, Text{As: AsResult, Text: text})
 	case r.Event == "UserPromptSubmit":
 		re.Blocked = true
 		re.Shown = append(re.Shown, Text{As: AsNotice, Text: "UserPromptSubmit operation blocked by hook:\n" + text})
@@ -102,7 +105,11 @@ func cut(r Run, name, text string) Text {
 	for !utf8.ValidString(preview) && len(preview) > previewText-utf8.UTFMax {
 		preview = preview[:len(preview)-1]
 	}
-	saved := path.Join(r.SaveDir, "hook-"+r.Event+"-"+name+".txt")
+	file := "hook-" + r.Event + "-" + name
+	if r.SaveID != "" {
+		file += "-" + r.SaveID // one run says each of the three at most once
+	}
+	saved := path.Join(r.SaveDir, file+".txt")
 	return Text{
 		Full: text, Saved: saved,
 		Text: fmt.Sprintf("<persisted-output>\nOutput too large (%.1fKB). Full output saved to: %s\n\nPreview (first 2KB):\n%s\n...\n</persisted-output>",

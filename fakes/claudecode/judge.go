@@ -25,6 +25,9 @@ type Run struct {
 	// SaveDir is the folder in which the client keeps texts that are too long
 	// for the agent; it stands in front of the file's name in a preview.
 	SaveDir string
+	// SaveID tells this run apart from all others of the session in those
+	// names; "" leaves it out.
+	SaveID string
 }
 
 // How a text reaches the agent or the user: Text.As.
@@ -72,7 +75,7 @@ type Reaction struct {
 	Ended        bool // continue:false: the agent's work ends
 	Told         []Text
 	Shown        []Text
-	Permission   string // PreToolUse: "", "allow", "deny", "ask"
+	Permission   string // PreToolUse: "", "allow", "deny", "ask"; PermissionRequest: "", "allow", "deny"
 	UpdatedInput json.RawMessage
 	Fault        string // one of the Fault names, "" if none
 	Note         string // the same in a sentence for people
@@ -156,7 +159,7 @@ func judgeSessionEnd(r Run) Reaction {
 
 // blocks reports whether an object blocks by itself.
 func (a *answer) blocks(event string) bool {
-	return a.Decision == "block" && (canBlock(event) || tellsBlock(event)) || a.Permission == "deny"
+	return a.Decision == "block" && (canBlock(event) || tellsBlock(event)) || a.Permission == "deny" || a.Behavior == "deny"
 }
 
 // apply acts on an object that the client accepted.
@@ -171,9 +174,19 @@ func (re *Reaction) apply(r Run, a *answer) {
 		t.As, t.Text = AsMessage, hookName(r)+" says: "+t.Text
 		re.Shown = append(re.Shown, t)
 	}
-	if r.Event == "PreToolUse" {
+	switch {
+	case r.Event == "PreToolUse":
 		re.permission(r, a)
-	} else if a.Decision == "block" {
+	case a.Behavior == "allow":
+		re.Permission, re.UpdatedInput = "allow", a.UpdatedInput
+	case a.Behavior == "deny":
+		message := a.Message
+		if message == "" {
+			message = BlockedByHook
+			re.Fault, re.Note = FaultBlockWithoutReason, "a deny without a message: the agent reads \""+BlockedByHook+"\" and nothing else"
+		}
+		re.block(r, message, true)
+	case a.Decision == "block":
 		reason := a.Reason
 		if reason == "" {
 			reason = BlockedByHook
@@ -235,7 +248,7 @@ func (re *Reaction) exit2(r Run) {
 	default:
 		re.Shown = append(re.Shown, Text{As: AsScreen, Text: text})
 	}
-	if r.Event == "PreToolUse" {
+	if r.Event == "PreToolUse" || r.Event == "PermissionRequest" {
 		re.Permission, re.UpdatedInput = "deny", nil
 	}
 }

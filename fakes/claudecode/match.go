@@ -11,7 +11,8 @@ import (
 // tool's name, SessionStart's source, SessionEnd's reason. "" and "*" match
 // all; a matcher of names only is split at | and ","; anything else is an
 // unanchored regular expression. Case counts. (host-protocol, Settings:
-// "Matcher".) A regular expression that Go cannot compile matches nothing.
+// "Matcher".) A regular expression that Go cannot compile, such as one with a
+// look-ahead, which the client knows, matches nothing; [LoadHooks] reports it.
 func Match(matcher, value string) bool {
 	if matcher == "" || matcher == "*" {
 		return true
@@ -22,6 +23,15 @@ func Match(matcher, value string) bool {
 	}
 	re, err := regexp.Compile(matcher)
 	return err == nil && re.MatchString(value)
+}
+
+// matcherFault says why a matcher matches nothing, nil if it can match.
+func matcherFault(matcher string) error {
+	if matcher == "*" || onlyNames(matcher) {
+		return nil
+	}
+	_, err := regexp.Compile(matcher)
+	return err
 }
 
 func onlyNames(matcher string) bool {
@@ -56,7 +66,7 @@ func MatchIf(rule, tool string, input json.RawMessage) bool {
 		FilePath string `json:"file_path"`
 		Command  string `json:"command"`
 	}
-	if json.Unmarshal(input, &fields) != nil {
+	if ReadFields(input, &fields) != nil {
 		return false
 	}
 	if tool == "Bash" {

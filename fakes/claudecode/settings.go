@@ -99,7 +99,7 @@ func loadFile(s Source) ([]Handler, []Dropped) {
 	var file struct {
 		Hooks json.RawMessage `json:"hooks"`
 	}
-	if err := json.Unmarshal(data, &file); err != nil {
+	if err := ReadFields(data, &file); err != nil {
 		return nil, []Dropped{{Path: s.Path, Why: "the file is not strict JSON: " + jsonWhere(data, err)}}
 	}
 	if file.Hooks == nil || string(file.Hooks) == "null" {
@@ -141,7 +141,7 @@ func (l *loader) entry(event, what string, data json.RawMessage) {
 		Matcher *string           `json:"matcher"`
 		Hooks   []json.RawMessage `json:"hooks"`
 	}
-	if err := json.Unmarshal(data, &entry); err != nil {
+	if err := ReadFields(data, &entry); err != nil {
 		l.drop(what, "it does not have the shape of an entry")
 		return
 	}
@@ -152,6 +152,10 @@ func (l *loader) entry(event, what string, data json.RawMessage) {
 	matcher := ""
 	if entry.Matcher != nil {
 		matcher = *entry.Matcher
+	}
+	if err := matcherFault(matcher); err != nil && !ignoresMatcher(event) {
+		l.drop(what, fmt.Sprintf("its matcher is no regular expression that can be read here, so it matches nothing: %v", err))
+		return
 	}
 	for i, h := range entry.Hooks {
 		l.handler(event, matcher, fmt.Sprintf("%s.hooks[%d]", what, i), h)
@@ -167,7 +171,7 @@ func (l *loader) handler(event, matcher, what string, data json.RawMessage) {
 		Timeout       json.RawMessage `json:"timeout"`
 		StatusMessage string          `json:"statusMessage"`
 	}
-	if json.Unmarshal(data, &h) != nil {
+	if ReadFields(data, &h) != nil {
 		l.drop(what, "it does not have the shape of a handler")
 		return
 	}

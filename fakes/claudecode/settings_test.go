@@ -18,13 +18,21 @@ func load(text string) (claudecode.Hooks, []claudecode.Dropped) {
 func TestLoadHooksDrops(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}`: "",
-		`{"permissions":{}}`:                  "",
-		"{\n\"hooks\":{},\n}":                 ": the file is not strict JSON: line 3",
-		`{"hooks":[]}`:                        "hooks: it is not an object",
-		`{"hooks":{"PreToolUse":{}}}`:         "hooks.PreToolUse: it is not an array, which drops every hook of the file",
-		`{"hooks":{"Stopp":[]}}`:              "hooks.Stopp: the client has no such event",
-		`{"hooks":{"Stop":[{"matcher":""}]}}`: `hooks.Stop[0]: it has no "hooks"`,
-		`{"hooks":{"Stop":["x"]}}`:            "hooks.Stop[0]: it does not have the shape of an entry",
+		`{"permissions":{}}`:  "",
+		"{\n\"hooks\":{},\n}": ": the file is not strict JSON: line 3",
+		`{"hooks":{"PreToolUse":[{"matcher":"Edit(?!x)","hooks":[]}]}}`: "hooks.PreToolUse[0]: its matcher is no regular expression that can be read here, so it matches nothing: error parsing regexp",
+		`{"hooks":{"Stop":[{"matcher":"Edit(?!x)","hooks":[]}]}}`:       "", // not looked at
+		// Case counts: the client knows neither of these.
+		`{"Hooks":{"Stopp":[]}}`: "",
+		`{"hooks":{"Stop":[{"Hooks":[{"type":"command","command":"x"}]}]}}`:             `hooks.Stop[0]: it has no "hooks"`,
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","Command":"x"}]}]}}`:             "hooks.Stop[0].hooks[0]: it has no command",
+		`{"hooks":{"Stop":[{"hooks":[{"TYPE":"command","command":"x"}]}]}}`:             `hooks.Stop[0].hooks[0]: the client has no handler of type ""`,
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x","Timeout":0}]}]}}`: "",
+		`{"hooks":[]}`:                                                                           "hooks: it is not an object",
+		`{"hooks":{"PreToolUse":{}}}`:                                                            "hooks.PreToolUse: it is not an array, which drops every hook of the file",
+		`{"hooks":{"Stopp":[]}}`:                                                                 "hooks.Stopp: the client has no such event",
+		`{"hooks":{"Stop":[{"matcher":""}]}}`:                                                    `hooks.Stop[0]: it has no "hooks"`,
+		`{"hooks":{"Stop":["x"]}}`:                                                               "hooks.Stop[0]: it does not have the shape of an entry",
 		`{"hooks":{"Stop":[{"hooks":[{"type":"x","command":"x"}]}]}}`:                            `hooks.Stop[0].hooks[0]: the client has no handler of type "x"`,
 		`{"hooks":{"Stop":[{"hooks":[{"type":"prompt","prompt":"x"}]}]}}`:                        `hooks.Stop[0].hooks[0]: handlers of type "prompt" are not simulated`,
 		`{"hooks":{"Stop":[{"hooks":[{"type":"command"}]}]}}`:                                    "hooks.Stop[0].hooks[0]: it has no command",
@@ -60,6 +68,12 @@ func TestFor(t *testing.T) {
 	assert.Equal(t, len(hooks.For("PreToolUse", "Bash", json.RawMessage(`{"command":"x"}`))), 1)
 	assert.Equal(t, len(hooks.For("Stop", "", nil)), 0)
 	assert.Equal(t, hooks.All()[0].Timeout, 5*time.Second)
+
+	cased, dropped := load(`{"hooks":{"PreToolUse":[{"Matcher":"Edit","hooks":[{"type":"command","command":"x","If":"Edit","Args":["y"]}]}]}}`)
+	assert.Equal(t, len(dropped), 0)
+	every := cased.For("PreToolUse", "Bash", nil)
+	assert.Equal(t, len(every), 1)
+	assert.Assert(t, every[0].Args == nil && every[0].If == "")
 }
 
 func TestMatchIf(t *testing.T) {
@@ -83,6 +97,13 @@ func TestMatchIf(t *testing.T) {
 		{"Bash(git *)", "Bash", `{"command":"git"}`, true},
 		{"Bash(git *)", "Bash", `{"command":"gitk"}`, false},
 		{"Bash(git:*)", "Bash", `{"command":"git push"}`, true},
+		{"Bash(git:*)", "Bash", `{"command":"git"}`, true},
+		{"Bash(git:*)", "Bash", `{"command":"gitk"}`, false},
+		{"Bash(git:*)", "Bash", `{"command":"git-lfs pull"}`, false},
+		{"Bash(git:*)", "Bash", `{"command":"cd x && git push"}`, false},
+		{"Bash(git push:*)", "Bash", `{"command":"git pull"}`, false},
+		{"Bash(git:*)", "Edit", `{"command":"git push"}`, false},
+		{"Bash(git:*)", "Bash", `{"Command":"git push"}`, false},
 		{"Bash(npm run test)", "Bash", `{"command":"npm run test"}`, true},
 		{"Bash(npm run test)", "Bash", `{"command":"npm run tests"}`, false},
 	} {

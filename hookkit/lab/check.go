@@ -62,10 +62,10 @@ type CheckStep struct {
 	Signal string  `json:"signal,omitempty"`
 	MS     float64 `json:"ms"`
 	// Follows says what the host does then.
-	Follows string            `json:"follows,omitempty"`
-	Told    []claudecode.Text `json:"told,omitempty"`  // what the agent reads
-	Shown   []claudecode.Text `json:"shown,omitempty"` // what the user sees
-	Skipped string            `json:"skipped,omitempty"`
+	Follows string `json:"follows,omitempty"`
+	Told    []Text `json:"told,omitempty"`  // what the agent reads
+	Shown   []Text `json:"shown,omitempty"` // what the user sees
+	Skipped string `json:"skipped,omitempty"`
 }
 
 // Finding is one fault or warning, at the first step that shows it.
@@ -103,13 +103,13 @@ func Check(ctx context.Context, options CheckOptions) (*CheckReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{CheckOptions: options, place: place, prefix: fmt.Sprintf("%d.%x.", os.Getpid(), time.Now().UnixNano())}
+	c := &checker{CheckOptions: options, place: place, prefix: newMarker()}
 	c.argv, c.shell = resolve(options.Command, options.Dir)
 	defer func() {
 		killMarked(c.prefix)
 		_ = place.remove() // a scratch folder
 	}()
-	defer context.AfterFunc(ctx, func() { killMarked(c.prefix) })()
+	defer endWith(ctx, c.prefix)()
 
 	r := &CheckReport{Version: 1, Client: "Claude Code " + claudecode.Version, Command: options.Command, Project: options.Project}
 	r.Floor, r.FloorMS = c.floor()

@@ -24,6 +24,7 @@ type eventCheck struct {
 	CheckedEvent
 	cases []checkCase
 	base  answer // to the event as Claude Code sends it
+	texts bool   // the texts were the same twice
 	open  bool   // it answers while stdin stays open
 }
 
@@ -129,7 +130,7 @@ func (e *eventCheck) ask(q question) answer {
 func (e *eventCheck) step(name string, a answer, full bool) {
 	s := CheckStep{Name: name, Exit: a.Exit, Signal: a.Signal, MS: milliseconds(a.Elapsed), Follows: follows(e.Event, a)}
 	if full {
-		s.Told, s.Shown = a.Told, a.Shown
+		s.Told, s.Shown = textsOf(a.Told), textsOf(a.Shown)
 	}
 	e.Steps = append(e.Steps, s)
 }
@@ -153,6 +154,7 @@ func (e *eventCheck) find(id, step, format string, args ...any) {
 func (e *eventCheck) check(ctx context.Context) {
 	before := listTree(e.place.project)
 	if e.asTheClientDoes() {
+		e.twice()
 		for _, part := range []func(){
 			e.repeated, e.devStdin, e.heldOpen, e.shapes, e.fields, e.large, e.endOfInput, e.parallel, e.leftBehind, e.ended, e.waiting,
 		} {
@@ -179,7 +181,7 @@ func (e *eventCheck) conclude() {
 }
 
 // protocol judges what a hook printed and how it exited.
-func (e *eventCheck) protocol(step string, a answer) {
+func (e *eventCheck) protocol(step, tool string, a answer) {
 	if a.Fault != "" {
 		e.find(a.Fault, step, "%s", a.Note)
 	} else if strings.Contains(a.Note, "does not know") {
@@ -187,6 +189,9 @@ func (e *eventCheck) protocol(step string, a answer) {
 	}
 	if (a.Exit != 0 && a.Exit != 2 || a.Signal != "") && !a.TimedOut && !a.notStarted && len(a.Told) == 0 && !spokeJSON(a) {
 		e.find(faultNonBlockingExit, step, "%s%s", exitText(a), onStderr(a.Stderr))
+	}
+	if what := incompleteInput(tool, a.Reaction); what != "" {
+		e.find(faultIncompleteInput, step, "%s", what)
 	}
 	for _, t := range slices.Concat(a.Told, a.Shown) {
 		if t.Saved != "" {
@@ -198,19 +203,92 @@ func (e *eventCheck) protocol(step string, a answer) {
 	}
 }
 
+// incompleteInput says what a tool cannot do with its new input, "" if it can.
+func incompleteInput(tool string, r claudecode.Reaction) string {
+	required := map[string][]string{"Write": {"file_path", "content"}, "Edit": {"file_path", "old_string", "new_string"}, "Bash": {"command"}}[tool]
+	if r.UpdatedInput == nil || r.Blocked || r.Permission == "deny" {
+		return ""
+	}
+	var input map[string]any
+	if json.Unmarshal(r.UpdatedInput, &input) != nil {
+		return "updatedInput is no object"
+	}
+	for _, field := range required {
+		if _, ok := input[field].(string); !ok {
+			return tool + " needs the text " + field + ", and updatedInput has none"
+		}
+	}
+	if tool != "Edit" {
+		return ""
+	}
+	path, _ := input["file_path"].(string)
+	text, err := os.ReadFile(path)
+	if old, _ := input["old_string"].(string); err == nil && !strings.Contains(string(text), old) {
+		return "Edit cannot find the old_string of updatedInput in the file"
+	}
+	return ""
+}
+
 // spokeJSON reports whether the hook printed an object that the client takes: then its exit code is not all that it says.
 func spokeJSON(a answer) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(a.Stdout, "\ufeff"))
 	return a.Fault == "" && strings.HasPrefix(text, "{") && json.Valid([]byte(text))
 }
 
+// twice asks the plain question a second time.
+func (e *eventCheck) twice() {
+	const name = "a second time"
+	a := e.ask(question{})
+	e.step(name, a, false)
+	if a.TimedOut {
+		return // what is compared with it asks again
+	}
+	e.texts = e.sameTexts(a)
+	if a.verdict() != e.base.verdict() {
+		e.find(faultInconsistent, name, "%s; here: %s%s", follows(e.Event, e.base), follows(e.Event, a), onStderr(a.Stderr))
+	}
+}
+
+// sameTexts reports whether the agent and the user get the texts of the first answer.
+func (e *eventCheck) sameTexts(a answer) bool {
+	return slices.Equal(a.Told, e.base.Told) && slices.Equal(a.Shown, e.base.Shown)
+}
+
+// inconsistent reports whether the hook is known to give different answers to the same event: nothing can be compared then.
+func (e *eventCheck) inconsistent() bool {
+	return slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Fault == faultInconsistent })
+}
+
+// confirmed asks the plain question once more, before something is found by the last step's answer. When that is slow or different too, the
+// answer proves nothing, and the step is skipped aloud.
+func (e *eventCheck) confirmed() bool {
+	s := &e.Steps[len(e.Steps)-1]
+	if e.inconsistent() {
+		s.Skipped = "it answers the same event in different ways"
+		return false
+	}
+	a := e.ask(question{})
+	switch {
+	case a.TimedOut, a.Elapsed > e.limit()/2 && a.Elapsed > 2*e.base.Elapsed:
+		s.Skipped = "the plain event gets no quick answer now either: this machine is too busy, or the hook is stuck"
+		return false
+	case a.verdict() != e.base.verdict():
+		e.find(faultInconsistent, s.Name, "%s; asked again: %s%s", follows(e.Event, e.base), follows(e.Event, a), onStderr(a.Stderr))
+		s.Skipped = "it answers the same event in different ways"
+		return false
+	}
+	return true
+}
+
 // compare notes a step whose answer must be the usual one.
 func (e *eventCheck) compare(id, step string, a answer) {
 	e.step(step, a, false)
 	switch {
+	case !a.TimedOut && a.verdict() == e.base.verdict():
+	case id != faultStuckAfterKill && !e.confirmed(): // a lock that stays would spoil the plain question too
 	case a.TimedOut:
 		e.find(id, step, "no answer within %v", e.limit())
-	case a.verdict() != e.base.verdict():
+	default:
 		e.find(id, step, "%s; here: %s%s", follows(e.Event, e.base), follows(e.Event, a), onStderr(a.Stderr))
 	}
 }

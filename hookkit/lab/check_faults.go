@@ -10,6 +10,8 @@ import (
 
 // Faults of a hook that show in how it runs. Those of its output have their names in claudecode.
 const (
+	faultIncompleteInput   = "incomplete-input"
+	faultInconsistent      = "inconsistent"
 	faultNonBlockingExit   = "nonblocking-exit"
 	faultWaitsForEOF       = "waits-for-eof"
 	faultReadsDevStdin     = "reads-dev-stdin"
@@ -63,6 +65,9 @@ func Faults() []Fault {
 		{faultNonBlockingExit, false, "An exit code other than 0 and 2 without a JSON answer: nothing is blocked, and the agent is told nothing.", "Exit 2 with the reason on stderr to block, 0 to let pass."},
 		{claudecode.FaultStreamHeld, false, "A child process held stdout or stderr 0.5 s after the hook's exit: the host refuses the JSON.", "Start it with </dev/null >/dev/null 2>&1, or wait for it."},
 
+		{faultIncompleteInput, false, "updatedInput is not a whole input: a required field is missing, or old_string is not in the file. The tool fails, and the agent does not know why.", "Copy tool_input, and change the fields that you mean to change."},
+		{faultInconsistent, false, "It gives different answers to the same event, so the answers to other questions prove nothing.", "Answer by the event and the project alone; take no decision by chance, by the clock or by an earlier run of another session."},
+
 		// How it reads its input.
 		{faultReadsDevStdin, false, "It opens /dev/stdin by its path. The host's streams are sockets, which cannot be opened: the event is lost.", "Read file descriptor 0: cat, jq ., sys.stdin, process.stdin."},
 		{faultWaitsForEOF, false, "It answers only after the end of stdin. Hosts that leave stdin open wait until the timeout.", "Stop reading at the end of the line, or at the object's last brace."},
@@ -111,6 +116,11 @@ func impliedBy(found string) []string {
 		return []string{faultNonBlockingExit, claudecode.FaultTimedOut, claudecode.FaultDowngrade}
 	case faultParallelDiffers:
 		return []string{warnNeedsNewline, warnFailsClosed} // their questions are asked several at once
+	case faultInconsistent:
+		return []string{
+			faultReadsDevStdin, faultWaitsForEOF, faultMisreadsChunks, faultUnknownFields, faultLargeInput, faultParallelDiffers, faultStuckAfterKill,
+			warnNeedsNewline, warnMisreadsBOM, warnMisreadsPretty, warnNeedsTranscript, warnFailsClosed,
+		}
 	case claudecode.FaultTimedOut, claudecode.FaultNotStarted:
 		return []string{faultSlowStart}
 	}

@@ -24,7 +24,7 @@ type checkPlace struct {
 
 // newCheckPlace makes the folders. project "" is a scratch project.
 func newCheckPlace(project string) (*checkPlace, error) {
-	root, err := os.MkdirTemp("", "hookkit-check-")
+	root, err := makeTempDir("", "check")
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
 	}

@@ -2,6 +2,8 @@ package lab
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +114,41 @@ func marked(marker string) []int {
 		}
 	}
 	return pids
+}
+
+// newMarker returns the beginning of markers that no other program has.
+func newMarker() string { return fmt.Sprintf("%d.%x.", os.Getpid(), time.Now().UnixNano()) }
+
+// endWith ends what carries the marker as soon as ctx ends, and goes on with it: the hook that is ended may not be the last to start.
+// stop ends what is left then.
+func endWith(ctx context.Context, marker string) (stop func()) {
+	const often = 20 * time.Millisecond
+	finished, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-finished:
+			return
+		case <-ctx.Done():
+		}
+		ticker := time.NewTicker(often)
+		defer ticker.Stop()
+		for {
+			killMarked(marker)
+			select {
+			case <-finished:
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	return func() {
+		close(finished)
+		<-done
+		if ctx.Err() != nil {
+			killMarked(marker)
+		}
+	}
 }
 
 // killMarked ends what hooks under this check have left, wherever it is.

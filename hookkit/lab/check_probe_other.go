@@ -22,3 +22,6 @@ func killProcess(pid int) {
 		_ = process.Kill() // gone is fine
 	}
 }
+
+// processAlive cannot tell here: nothing is swept.
+func processAlive(int) bool { return true }

@@ -25,7 +25,7 @@ func (e *eventCheck) asTheClientDoes() bool {
 		}
 		a := e.ask(question{sample: i})
 		e.step(name, a, true)
-		e.protocol(name, a)
+		e.protocol(name, c.value, a)
 		if i == 0 {
 			e.base = a
 			e.StartMS = append(e.StartMS, milliseconds(a.Elapsed))
@@ -67,8 +67,9 @@ func (e *eventCheck) devStdin() {
 	named := func(a answer) bool {
 		return slices.ContainsFunc([]string{"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, func(p string) bool { return strings.Contains(a.Stderr, p) })
 	}
-	if named(e.base) && !named(a) || a.verdict() != e.base.verdict() && !a.TimedOut {
-		e.find(faultReadsDevStdin, oneLine, "with sockets: %s%s; with pipes: %s", follows(e.Event, e.base), onStderr(e.base.Stderr), follows(e.Event, a))
+	other := !a.TimedOut && (a.verdict() != e.base.verdict() || e.texts && !e.sameTexts(a))
+	if named(e.base) && !named(a) || other && e.confirmed() {
+		e.find(faultReadsDevStdin, e.Steps[0].Name, "with sockets: %s%s; with pipes: %s", follows(e.Event, e.base), onStderr(e.base.Stderr), follows(e.Event, a))
 	}
 }
 
@@ -131,7 +132,7 @@ func (e *eventCheck) large() {
 	a := e.ask(question{text: text, limit: e.limit() + sendingTime})
 	e.step(name, a, false)
 	failed := func(a answer) bool { return a.Signal != "" || a.Exit != 0 && a.Exit != 2 }
-	if a.TimedOut || failed(a) && !failed(e.base) {
+	if (a.TimedOut || failed(a) && !failed(e.base)) && e.confirmed() {
 		e.find(faultLargeInput, name, "%s%s", follows(e.Event, a), onStderr(a.Stderr))
 	}
 }
@@ -153,8 +154,10 @@ func (e *eventCheck) noEvent(name string, a answer, hangs string) {
 	e.step(name, a, false)
 	switch {
 	case a.TimedOut:
-		e.find(hangs, name, "no end within %v", e.Timeout)
-	case (a.Blocked || a.Ended) && !e.base.Blocked && !e.base.Ended:
+		if e.confirmed() {
+			e.find(hangs, name, "no end within %v", e.Timeout)
+		}
+	case (a.Blocked || a.Ended) && !e.base.Blocked && !e.base.Ended && e.confirmed():
 		e.find(warnFailsClosed, name, "%s", follows(e.Event, a))
 	}
 }
@@ -276,11 +279,13 @@ func (e *eventCheck) interrupt(after time.Duration, gently bool) (took time.Dura
 	return time.Since(began), true, nil
 }
 
-// projectChanges compares the scratch project with what it was. A hook may change the file that the event is about.
+// projectChanges compares the scratch project with what it was. A hook of a tool's event may change the file that it is about.
 func (e *eventCheck) projectChanges(before listing) {
 	const name = "the project afterwards"
 	after := listTree(e.place.project)
-	after[e.place.file] = before[e.place.file]
+	if e.Event == "PreToolUse" || e.Event == "PostToolUse" {
+		after[e.place.file] = before[e.place.file]
+	}
 	changes := before.changes(e.place.project, after)
 	s := CheckStep{Name: name, Follows: "unchanged"}
 	if len(changes) > 0 {

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/hookkit/brepl/fakes/claudecode"
@@ -59,7 +61,7 @@ func (r *CheckReport) table(style cli.Style) string {
 	if r.Project != "" {
 		where = r.Project
 	}
-	_, _ = fmt.Fprintf(&b, "%s, in %s, by the rules of %s\n", style.Bold(strings.Join(r.Command, " ")), where, r.Client)
+	_, _ = fmt.Fprintf(&b, "%s, in %s, by the rules of %s\n", style.Bold(visible(strings.Join(r.Command, " "))), visible(where), r.Client)
 	faults, warnings := 0, 0
 	for _, e := range r.Events {
 		_, _ = fmt.Fprintf(&b, "\n%s\n", style.Bold(e.Event))
@@ -81,7 +83,7 @@ func (r *CheckReport) table(style cli.Style) string {
 			} else {
 				faults++
 			}
-			_, _ = fmt.Fprintf(&b, "  %s %s (%s): %s\n    %s\n    Mend: %s\n", mark, style.Bold(f.Fault), f.Step, f.Detail, f.Meaning, f.Mend)
+			_, _ = fmt.Fprintf(&b, "  %s %s (%s): %s\n    %s\n    Mend: %s\n", mark, style.Bold(f.Fault), f.Step, visible(f.Detail), f.Meaning, f.Mend)
 		}
 	}
 	_, _ = fmt.Fprintf(&b, "\n%s, %s\n", count(faults, "fault"), count(warnings, "warning"))
@@ -109,7 +111,7 @@ func (e CheckedEvent) line(b *strings.Builder, s CheckStep, style cli.Style) {
 	if s.MS > 0 {
 		ms = msText(s.MS)
 	}
-	_, _ = fmt.Fprintf(b, "  %s %-34s %8s  %s\n", mark, s.Name, ms, text)
+	_, _ = fmt.Fprintf(b, "  %s %-34s %8s  %s\n", mark, s.Name, ms, visible(text))
 	for _, t := range s.Told {
 		_, _ = fmt.Fprintf(b, "            the agent reads: %s\n", brief(t.Text))
 	}
@@ -167,9 +169,28 @@ func permissionText(r claudecode.Reaction) string {
 
 const briefLength = 160
 
+// visible is a text for a terminal: what would steer it is written as an escape. Lines and tabs stay.
+func visible(text string) string {
+	steers := func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+	}
+	if !strings.ContainsFunc(text, steers) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if steers(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 // brief is a text in one line of bounded length.
 func brief(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = visible(strings.Join(strings.Fields(text), " "))
 	if utf8.RuneCountInString(text) > briefLength {
 		text = string([]rune(text)[:briefLength-1]) + "…"
 	}
@@ -231,7 +252,11 @@ type (
 	}
 )
 
-// JUnit is the report as JUnit XML: a suite for each event, a case for each step. Warnings are no failures.
+func (f Finding) junit() junitMessage {
+	return junitMessage{Type: f.Fault, Message: f.Fault + ": " + f.Detail, Text: f.Meaning + "\n" + f.Mend}
+}
+
+// JUnit is the report as JUnit XML: a suite for each event, a case for each step, and for a fault that no step shows. Warnings are no failures.
 func (r *CheckReport) JUnit() ([]byte, error) {
 	var all junitSuites
 	for _, e := range r.Events {
@@ -244,13 +269,21 @@ func (r *CheckReport) JUnit() ([]byte, error) {
 			}
 			for _, f := range e.Findings {
 				if f.Step == s.Name && !f.Warning {
-					c.Failures = append(c.Failures, junitMessage{Type: f.Fault, Message: f.Fault + ": " + f.Detail, Text: f.Meaning + "\n" + f.Mend})
+					c.Failures = append(c.Failures, f.junit())
 				}
 			}
 			if len(c.Failures) > 0 {
 				suite.Failures++
 			}
 			suite.Cases = append(suite.Cases, c)
+		}
+		for _, f := range e.Findings {
+			if f.Warning || slices.ContainsFunc(e.Steps, func(s CheckStep) bool { return s.Name == f.Step }) {
+				continue
+			}
+			suite.Tests++
+			suite.Failures++
+			suite.Cases = append(suite.Cases, junitCase{Class: e.Event, Name: f.Step, Seconds: "0.0000", Failures: []junitMessage{f.junit()}})
 		}
 		all.Suites = append(all.Suites, suite)
 	}

@@ -113,8 +113,8 @@ func sampleReport() *CheckReport {
 	e := eventCheck{CheckedEvent: CheckedEvent{Event: "Stop", StartMS: []float64{1.25, 2.5, 3}, Steps: []CheckStep{
 		{
 			Name: oneLine, MS: 2.5, Exit: 2, Follows: "exit 2: the agent must go on",
-			Told:  []claudecode.Text{{As: claudecode.AsUser, Text: "Stop hook feedback:\n[hook]: The tests fail."}},
-			Shown: []claudecode.Text{{As: claudecode.AsMessage, Text: "Stop says: <1/10>"}},
+			Told:  []Text{{As: claudecode.AsUser, Text: "Stop hook feedback:\n[hook]: The tests fail."}},
+			Shown: []Text{{As: claudecode.AsMessage, Text: "Stop says: <1/10>"}},
 		},
 		{Name: "stdin held open", MS: 10000, Exit: -1, Follows: "no answer; the host kills it and goes on"},
 		{Name: "in pieces", Skipped: notOpen},
@@ -171,6 +171,43 @@ func TestCheckJUnit(t *testing.T) {
 	assert.Equal(t, s.Cases[1].Failures[0].Type, faultWaitsForEOF)
 	assert.Equal(t, s.Cases[1].Failures[0].Message, "waits-for-eof: no answer within 10s")
 	assert.Equal(t, s.Cases[2].Skipped.Message, notOpen)
+}
+
+// TestCheckJUnitHoldsEveryFault pins that a fault is in the report whatever its step: of a tool's event, and one that no step shows.
+func TestCheckJUnitHoldsEveryFault(t *testing.T) {
+	r := sampleReport()
+	e := eventCheck{CheckedEvent: r.Events[0]}
+	e.find(faultLeavesFiles, "no such step", "x")
+	r.Events[0] = e.CheckedEvent
+	data, err := r.JUnit()
+	assert.NilError(t, err)
+	var read junitSuites
+	assert.NilError(t, xml.Unmarshal(data, &read))
+	s := read.Suites[0]
+	assert.Equal(t, s.Tests, 5)
+	assert.Equal(t, s.Failures, 2)
+	assert.Equal(t, s.Cases[4].Name, "no such step")
+	assert.Equal(t, s.Cases[4].Failures[0].Type, faultLeavesFiles)
+}
+
+func TestIncompleteInput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.clj")
+	assert.NilError(t, os.WriteFile(file, []byte("(old)\n"), 0o600))
+	for _, c := range []struct{ tool, input, want string }{
+		{"Write", `{"file_path":"/x","content":""}`, ""},
+		{"Write", `{"content":"x"}`, "Write needs the text file_path, and updatedInput has none"},
+		{"Write", `{"file_path":"/x","content":1}`, "Write needs the text content, and updatedInput has none"},
+		{"Write", `[]`, "updatedInput is no object"},
+		{"Bash", `{"description":"x"}`, "Bash needs the text command, and updatedInput has none"},
+		{"Edit", `{"file_path":"` + file + `","old_string":"(old)","new_string":"x"}`, ""},
+		{"Edit", `{"file_path":"` + file + `","old_string":"(new)","new_string":"x"}`, "Edit cannot find the old_string of updatedInput in the file"},
+		{"Edit", `{"file_path":"/none","old_string":"a","new_string":"x"}`, ""},
+		{"Task", `{}`, ""},
+	} {
+		assert.Equal(t, incompleteInput(c.tool, claudecode.Reaction{UpdatedInput: []byte(c.input)}), c.want)
+	}
+	assert.Equal(t, incompleteInput("Bash", claudecode.Reaction{UpdatedInput: []byte("{}"), Permission: "deny"}), "")
+	assert.Equal(t, incompleteInput("Bash", claudecode.Reaction{}), "")
 }
 
 func TestParseEvents(t *testing.T) {
@@ -231,4 +268,13 @@ func TestFaultsAreInTheManual(t *testing.T) {
 	manual, err := os.ReadFile("../../docs/hookkit.md")
 	assert.NilError(t, err)
 	assert.Assert(t, strings.Contains(string(manual), "\n\n"+docTable()+"\n"), "the table of faults in docs/hookkit.md must be:\n%s", docTable())
+}
+
+func TestVisible(t *testing.T) {
+	// Pins that what a hook prints cannot steer the terminal of who reads a table.
+	assert.Equal(t, visible("a\x1b[2Jb\r\u202ec\u009b\n\té"), `a\x1b[2Jb\r\u202ec\u009b`+"\n\té")
+	r := sampleReport()
+	r.Events[0].Steps[0].Told[0].Text = "x\x1b[31m"
+	r.Events[0].Findings[0].Detail = "\x07"
+	assert.Assert(t, !strings.ContainsAny(r.String(), "\x1b\x07"))
 }

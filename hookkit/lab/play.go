@@ -16,6 +16,7 @@ import (
 	"github.com/hookkit/brepl/fakes"
 	"github.com/hookkit/brepl/fakes/claudecode"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/settings"
 )
 
 // A Play is how a recording is played.
@@ -56,7 +57,8 @@ const (
 	Different     Status = "different"      // from what is expected
 	NotComparable Status = "not comparable" // an answer before it was not the recorded one, and the agent would have gone another way
 	NotPlayed     Status = "not played"
-	New           Status = "new" // played, and nothing is known of what it must answer
+	NotStarted    Status = "not started" // the command of the hook cannot be run here
+	New           Status = "new"         // played, and nothing is known of what it must answer
 )
 
 // A Step is one call of one hook in a replay.
@@ -68,14 +70,16 @@ type Step struct {
 	Reason  string `json:"reason,omitempty"` // of a status that needs one
 	Diff    string `json:"diff,omitempty"`   // what is expected against what came; for people
 
-	Got   *ExpectedAnswer      `json:"got,omitempty"`
-	Judge *claudecode.Reaction `json:"reaction,omitempty"` // of the client, to Got
+	Got   *ExpectedAnswer `json:"got,omitempty"`
+	Judge *Reaction       `json:"reaction,omitempty"` // of the client, to Got
 }
 
 // A Replayed is the outcome of a replay.
 type Replayed struct {
 	Name  string `json:"recording"`
 	Steps []Step `json:"steps"`
+	// Updated is the file that --update has written, "" when nothing was to be changed.
+	Updated string `json:"updated,omitempty"`
 }
 
 // Count is how many steps have a status.
@@ -104,6 +108,9 @@ func (p Play) Run(ctx context.Context) (out Replayed, err error) {
 	if err = s.prepare(p.Recording, p.Expect); err != nil {
 		return out, err
 	}
+	marker := newMarker()
+	p.Vars = append(slices.Clone(p.Vars), proc.Var{Name: checkMarker, Value: marker})
+	defer endWith(ctx, marker)()
 	hooks, err := p.hooks()
 	if err != nil {
 		return out, err
@@ -122,6 +129,9 @@ func (p Play) Run(ctx context.Context) (out Replayed, err error) {
 				return out, err
 			}
 			step, err := p.step(s, c, h, lost)
+			if ctx.Err() != nil { // what is ended with us proves nothing
+				return out, fmt.Errorf("interrupted: %w", ctx.Err())
+			}
 			if err != nil {
 				return out, fmt.Errorf("%s: call %d: %w", p.Recording.Path, c.Seq, err)
 			}
@@ -165,10 +175,16 @@ func (p Play) handlers(hooks claudecode.Hooks, c *Call, again bool) []planned {
 	found := hooks.For(c.Event, f.value(), f.ToolInput)
 	if i := slices.IndexFunc(found, func(h claudecode.Handler) bool { return h.Command == c.Command }); i >= 0 {
 		recorded.handler = found[i]
+	} else if i = slices.IndexFunc(found, func(h claudecode.Handler) bool { return c.wrappedBy(h) }); i >= 0 {
+		recorded.handler.Timeout = found[i].Timeout
 	}
 	only := p.Only
 	if only == nil {
 		only = func(c Call) bool { return p.Settings != nil || !c.Silent() }
+	}
+	if c.Dropped != "" {
+		recorded.skip = "it was not recorded: " + c.Dropped
+		return []planned{recorded}
 	}
 	if !only(*c) {
 		recorded.skip = "it was only logged"
@@ -199,6 +215,23 @@ func (p Play) handlers(hooks claudecode.Hooks, c *Call, again bool) []planned {
 	return list
 }
 
+// wrappedBy reports whether a handler of the settings is the recorder in front of the recorded command.
+func (c *Call) wrappedBy(h claudecode.Handler) bool {
+	if !settings.OwnCommand(program, "record")(settings.Handler{Command: h.Command, Args: h.Args}) {
+		return false
+	}
+	words := slices.Concat([]string{h.Command}, h.Args)
+	if h.Args == nil {
+		words, _ = settings.Words(h.Command)
+	}
+	project := cmp.Or(c.Env["CLAUDE_PROJECT_DIR"], ProjectDir)
+	for i := range words {
+		words[i] = strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project).Replace(words[i])
+	}
+	_, argv, err := recordArgs(words[2:])
+	return err == nil && commandLine(argv) == c.Command
+}
+
 func defaultTimeout(event string) time.Duration {
 	hooks, _ := claudecode.LoadHooks([]claudecode.Source{{
 		Scope: "local", Data: fmt.Appendf(nil, `{"hooks":{%q:[{"hooks":[{"type":"command","command":"x"}]}]}}`, event),
@@ -224,16 +257,24 @@ func (p Play) step(s *scratch, c *Call, plan planned, lost map[string]lostSessio
 	if err := s.transcript(p.Recording, *c); err != nil {
 		return step, err
 	}
-	got, err := p.run(s, c, plan.handler)
+	got, why, err := p.run(s, c, plan.handler)
 	if err != nil {
 		return step, err
 	}
-	reaction := claudecode.Judge(judged(c, plan.handler.Command, got.answer()))
-	step.Got, step.Judge = &got, &reaction
-
 	id := c.fields().SessionID
-	before, isLost := lost[id]
 	expected := p.Expect.find(c.Seq, plan.handler.Command)
+	if why != "" && (expected == nil || !expected.answer().unstarted()) && !c.Hook.unstarted() {
+		step.Status, step.Reason = NotStarted, why
+		if _, isLost := lost[id]; !isLost {
+			lost[id] = lostSession{c.Seq, true}
+		}
+		return step, nil
+	}
+	reaction := claudecode.Judge(judged(c, plan.handler.Command, got.answer()))
+	judge := reactionOf(reaction)
+	step.Got, step.Judge = &got, &judge
+
+	before, isLost := lost[id]
 	want, wantFiles := c.Hook, got.Files // the recording tells nothing of what hooks did to files
 	if expected != nil {
 		want, wantFiles = expected.answer(), expected.Files
@@ -241,6 +282,9 @@ func (p Play) step(s *scratch, c *Call, plan planned, lost map[string]lostSessio
 	switch {
 	case expected == nil && (!plan.compare || c.Silent() && !p.playsSilent(*c)):
 		step.Status, step.Reason = New, "nothing is known of what it must answer; --update keeps this answer"
+		return step, nil
+	case expected == nil && p.Recording.missingLines(*c) != "":
+		step.Status, step.Reason = NotComparable, p.Recording.missingLines(*c)
 		return step, nil
 	case isLost && (before.all || expected == nil):
 		step.Status = NotComparable
@@ -262,27 +306,39 @@ func (p Play) step(s *scratch, c *Call, plan planned, lost map[string]lostSessio
 // playsSilent: a caller who asks for logged calls means them to be compared.
 func (p Play) playsSilent(c Call) bool { return p.Only != nil && p.Only(c) && p.Settings == nil }
 
-// run runs one hook as the client does.
-func (p Play) run(s *scratch, c *Call, h claudecode.Handler) (ExpectedAnswer, error) {
-	got := ExpectedAnswer{Seq: c.Seq, Event: c.Event, Command: h.Command}
+// unstarted reports whether a shell could not start the hook.
+func (a Answer) unstarted() bool {
+	return a.Exit != nil && (*a.Exit == exitNotFound || *a.Exit == exitNotExecutable) && a.Stdout == "" &&
+		slices.ContainsFunc([]string{"not found", "ermission denied", "No such file"}, func(text string) bool { return strings.Contains(a.Stderr, text) })
+}
+
+// run runs one hook as the client does. why is not "" when it could not be started. The paths of the recording in a recorded command are
+// mapped into the scratch folder.
+func (p Play) run(s *scratch, c *Call, h claudecode.Handler) (got ExpectedAnswer, why string, err error) {
+	got = ExpectedAnswer{Seq: c.Seq, Event: c.Event, Command: h.Command}
 	if p.Command != "" {
 		h.Command, h.Args = p.Command, nil
+	} else {
+		h.Command, h.Args = s.in(h.Command), slices.Clone(h.Args)
+		for i := range h.Args {
+			h.Args[i] = s.in(h.Args[i])
+		}
 	}
 	env, err := p.environment(s, c)
 	if err != nil {
-		return got, err
+		return got, "", err
 	}
 	dir, err := s.inside(cmp.Or(c.Cwd, ProjectDir))
 	if err != nil {
-		return got, err
+		return got, "", err
 	}
 	if err = os.MkdirAll(dir, ourDirMode); err != nil {
-		return got, err
+		return got, "", err
 	}
 	argv := claudecode.ShellCommand(h, proc.Getenv(env, "CLAUDE_PROJECT_DIR"))
 	path, err := proc.LookPath(argv[0], env)
 	if err != nil {
-		return got, fmt.Errorf("%s: %w", argv[0], err)
+		return got, s.out(fmt.Sprintf("%s: %v", argv[0], err)), nil
 	}
 	limit := h.Timeout
 	if p.Limit > 0 && (limit == 0 || p.Limit < limit) {
@@ -290,15 +346,15 @@ func (p Play) run(s *scratch, c *Call, h claudecode.Handler) (ExpectedAnswer, er
 	}
 	before, err := fakes.TakeSnapshot(s.project)
 	if err != nil {
-		return got, err
+		return got, "", err
 	}
 	o, err := fakes.Spec{Path: path, Args: argv[1:], Dir: dir, Env: env, Limit: limit}.Run(c.shape(s))
 	if err != nil {
-		return got, err
+		return got, s.out(err.Error()), nil
 	}
 	after, err := fakes.TakeSnapshot(s.project)
 	if err != nil {
-		return got, err
+		return got, "", err
 	}
 	got.Files = before.Changes(after)
 	got.Stdout, got.Stderr = s.out(o.Stdout), s.out(o.Stderr)
@@ -310,7 +366,10 @@ func (p Play) run(s *scratch, c *Call, h claudecode.Handler) (ExpectedAnswer, er
 	default:
 		got.Exit = &o.Exit
 	}
-	return got, nil
+	if answer := got.answer(); answer.unstarted() {
+		why = "it cannot be started: " + brief(got.Stderr)
+	}
+	return got, why, nil
 }
 
 // shape is how the hook got its input.

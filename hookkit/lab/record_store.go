@@ -124,23 +124,37 @@ func (s *store) number(ctx context.Context, began time.Time) (seq int, sinceFirs
 	return seq, sinceFirst, err
 }
 
-// errLeak says that a line was thrown away because something in it could not be replaced.
-var errLeak = errors.New("the call is not recorded: after sanitising it still holds")
+// dropped is why something is not in a recording; "" when data holds nothing that is known to be private.
+func (s *sanitiser) dropped(data string) string {
+	if what := s.leaks(data); what != "" {
+		return "after sanitising it still held " + what
+	}
+	return ""
+}
 
-// write puts a call and the new lines of the transcript on the disk, with stand-ins.
+// write puts a call and the new lines of the transcript on the disk, with stand-ins. All of it is sanitised before any of it is written:
+// what one part gives away is replaced in the others.
 func (s *store) write(ctx context.Context, v seen, c Call, transcript string, until time.Time) error {
 	return s.update(ctx, func(sh *shared) error {
 		clean := newSanitiser(s.key, s.at, &sh.standIns)
-		call := fill(clean, v, c)
-		if len(clean.known) > 0 { // what the end gives away is replaced at the beginning too
-			call = fill(clean, v, c)
+		fill(clean, v, c)
+		transcriptLines, err := s.newLines(sh, clean, transcript, until)
+		if err != nil {
+			return err
 		}
+		call := fill(clean, v, c) // with all that is known now
 		line, err := encodeLine(call)
 		if err != nil {
 			return err
 		}
-		if what := clean.leaks(string(line)); what != "" {
-			return fmt.Errorf("%w %s", errLeak, what)
+		if why := clean.dropped(string(line)); why != "" {
+			event := call.Event
+			if !slices.Contains(recordedEvents(), event) {
+				event = "unknown"
+			}
+			if line, err = encodeLine(Call{Seq: call.Seq, TMS: call.TMS, Event: event, Dropped: why}); err != nil {
+				return err
+			}
 		}
 		path := filepath.Join(s.dir, s.name+".jsonl")
 		if _, err = os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +167,7 @@ func (s *store) write(ctx context.Context, v seen, c Call, transcript string, un
 		if err = appendFile(path, line); err != nil {
 			return err
 		}
-		return s.copyTranscript(sh, clean, transcript, until)
+		return s.copyTranscript(sh, clean, transcriptLines)
 	})
 }
 
@@ -217,32 +231,47 @@ func isSecretVariable(name string) bool {
 	})
 }
 
-// copyTranscript copies lines of the client's transcript that are not in ours yet, until the time is over: a later call goes on.
-func (s *store) copyTranscript(sh *shared, clean *sanitiser, transcript string, until time.Time) error {
+// newLines reads the lines of the client's transcript that are not in ours yet, until the time is over: a later call goes on. They are
+// looked through, so that the sanitiser knows what they give away.
+func (s *store) newLines(sh *shared, clean *sanitiser, transcript string, until time.Time) ([]string, error) {
 	if transcript == "" {
-		return nil
+		return nil, nil
 	}
 	f, err := os.Open(transcript)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
 	if _, err = f.Seek(sh.Offset, io.SeekStart); err != nil {
-		return err
+		return nil, err
 	}
 	in := bufio.NewReaderSize(f, 64<<10)
-	var out bytes.Buffer
-	for time.Now().Before(until) {
+	var lines []string
+	for left := time.Until(until); time.Until(until) > left/2; { // the other half is for writing them
 		line, err := in.ReadString('\n')
 		if err != nil {
 			break // a line that is still being written is left to the next call
 		}
+		clean.text(strings.TrimSuffix(line, "\n"))
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// copyTranscript appends lines of the client's transcript to ours.
+func (s *store) copyTranscript(sh *shared, clean *sanitiser, lines []string) error {
+	var out bytes.Buffer
+	for _, line := range lines {
 		text := clean.text(strings.TrimSuffix(line, "\n"))
-		if clean.leaks(text) != "" {
-			text = "{}" // the number of lines stays true
+		if why := clean.dropped(text); why != "" { // the number of lines stays true
+			mark, err := encodeLine(map[string]string{"dropped": why})
+			if err != nil {
+				return err
+			}
+			text = strings.TrimSuffix(string(mark), "\n")
 		}
 		out.WriteString(text + "\n")
 		sh.Offset += int64(len(line))

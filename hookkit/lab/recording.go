@@ -61,6 +61,8 @@ type Call struct {
 	Env                  map[string]string `json:"env"` // CLAUDE* only
 	Hook                 Answer            `json:"hook"`
 
+	Dropped string `json:"dropped,omitempty"` // why nothing else of the call was recorded
+
 	// Client and ClientDetail say what the client then did. Only a recorder that sits in the client's place can tell.
 	Client       string          `json:"client,omitempty"`
 	ClientDetail json.RawMessage `json:"client_detail,omitempty"`

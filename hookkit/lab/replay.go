@@ -65,10 +65,14 @@ func runReplay(ctx context.Context, p *cli.Program, args []string) int {
 	exit := 0
 	for _, file := range files {
 		out, err := replayFile(ctx, p, inDir(p, file), settings, f)
-		if err != nil {
-			return fail(p, err)
+		if err != nil { // the other files can still be played
+			exit = fail(p, err)
+			if ctx.Err() != nil {
+				return exit
+			}
+			continue
 		}
-		if out.Count(Different) > 0 && !f.update {
+		if out.Count(Different) > 0 && !f.update || out.Count(NotStarted) > 0 {
 			exit = 1
 		}
 		if f.json {
@@ -81,7 +85,10 @@ func runReplay(ctx context.Context, p *cli.Program, args []string) int {
 			}
 			continue
 		}
-		_, _ = fmt.Fprint(p.Stdout, out.Text())
+		_, _ = fmt.Fprint(p.Stdout, visible(out.Text()))
+		if out.Updated != "" {
+			_, _ = fmt.Fprintf(p.Stdout, "updated %s\n", out.Updated)
+		}
 	}
 	return exit
 }
@@ -120,19 +127,22 @@ func replayFile(ctx context.Context, p *cli.Program, path string, settings []byt
 	}
 	out, err := Play{Recording: r, Expect: expect, Settings: settings, Command: f.command, Env: p.Env}.Run(ctx)
 	if err == nil && f.update {
-		err = r.Update(expect, out)
+		var written bool
+		if written, err = r.Update(expect, out); written {
+			out.Updated = r.ExpectPath()
+		}
 	}
 	return out, err
 }
 
-// Update writes all that was answered to the recording's expected answers. expect is what ReadExpect returned.
-func (r *Recording) Update(expect *Expect, out Replayed) error {
+// Update writes all that was answered to the recording's expected answers, if that changes them. expect is what ReadExpect returned.
+func (r *Recording) Update(expect *Expect, out Replayed) (written bool, err error) {
 	if expect == nil {
 		expect = &Expect{Answers: []ExpectedAnswer{}}
 	}
 	before, err := json.Marshal(expect)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, s := range out.Steps {
 		if s.Got != nil {
@@ -141,16 +151,16 @@ func (r *Recording) Update(expect *Expect, out Replayed) error {
 	}
 	after, err := json.Marshal(expect)
 	if err != nil || string(after) == string(before) {
-		return err
+		return false, err
 	}
-	return r.WriteExpect(expect)
+	return true, r.WriteExpect(expect)
 }
 
 // Text is the outcome for people: one line, and what differs.
 func (r Replayed) Text() string {
 	var b strings.Builder
 	var counts []string
-	for _, status := range []Status{Same, Different, New, NotComparable, NotPlayed} {
+	for _, status := range []Status{Same, Different, NotStarted, New, NotComparable, NotPlayed} {
 		if n := r.Count(status); n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, status))
 		}
@@ -159,6 +169,9 @@ func (r Replayed) Text() string {
 	for _, s := range r.Steps {
 		if s.Status == Different {
 			fmt.Fprintf(&b, "call %d, %s, %s:\n%s", s.Seq, s.Event, s.Command, s.Diff)
+		}
+		if s.Status == NotStarted {
+			fmt.Fprintf(&b, "call %d, %s, %s: %s\n", s.Seq, s.Event, s.Command, s.Reason)
 		}
 		if s.Status == New {
 			fmt.Fprintf(&b, "call %d, %s, %s: new, exit %s\n", s.Seq, s.Event, s.Command, ending(s.Got.answer()))

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 	"gotest.tools/v3/assert/cmp"
@@ -39,10 +40,11 @@ func (tp *tape) call(session, event, command, more string, exit int, stdout, std
 	tp.lines = append(tp.lines, string(line)+"\n")
 }
 
-// save writes r.jsonl with a transcript of ten lines.
+// save writes r.jsonl with a transcript of ten lines for each of two sessions.
 func (tp *tape) save(t *testing.T) string {
 	t.Helper()
 	files := map[string]string{"r.jsonl": strings.Join(tp.lines, ""), "r.transcript.jsonl": strings.Repeat(`{"cwd":"/project"}`+"\n", 10)}
+	files["r.2.transcript.jsonl"] = files["r.transcript.jsonl"]
 	maps.Copy(files, tp.files)
 	return writeFiles(t, files)
 }
@@ -218,4 +220,60 @@ func TestReplayErrors(t *testing.T) {
 			assert.Assert(t, cmp.Contains(stderr, c.want))
 		})
 	}
+}
+
+// TestReplayRunsFilesOfTheProject pins that a recorded command that names a file of the project finds it in the scratch copy, where it
+// can be run, and that one that is not there is said to be missing.
+func TestReplayRunsFilesOfTheProject(t *testing.T) {
+	var tp tape
+	tp.call("s1", "Stop", `/project/hooks/my hook.sh`, "", 2, "", "why\n")
+	tp.lines[0] = strings.Replace(tp.lines[0], `"/project/hooks/my hook.sh"`, `"'/project/hooks/my hook.sh' x"`, 1)
+	tp.files = map[string]string{"r.expect.json": `{"hookkit_expect":1,"project":{"hooks/my hook.sh":"#!/bin/sh\necho why >&2; exit 2\n"},"answers":[]}`}
+	code, stdout, stderr := replay(t, tp.save(t), "r.jsonl")
+	assert.Equal(t, stdout+stderr, "r: 1 same\n")
+	assert.Equal(t, code, 0)
+
+	tp.files = nil
+	tp.call("s1", "Stop", "true", "", 0, "", "")
+	code, stdout, stderr = replay(t, tp.save(t), "r.jsonl", "--update")
+	assert.Equal(t, stderr, "")
+	assert.Assert(t, strings.HasPrefix(stdout, "r: 1 not started, 1 not comparable\ncall 1, Stop, '/project/hooks/my hook.sh' x: it cannot be started: "), stdout)
+	assert.Equal(t, code, 1)
+}
+
+// TestReplayGoesOn pins that a file that cannot be played does not keep the others from being played, and that --update says what it wrote.
+func TestReplayGoesOn(t *testing.T) {
+	dir := blocks().save(t)
+	code, stdout, stderr := replay(t, dir, "none.jsonl", "r.jsonl", "--update", "--command", "echo because")
+	assert.Equal(t, code, 1)
+	assert.Assert(t, strings.Contains(stderr, "cannot read the recording"), stderr)
+	assert.Assert(t, strings.HasSuffix(stdout, "updated "+filepath.Join(dir, "r.expect.json")+"\n"), stdout)
+}
+
+// TestReplayTimeoutOfAWrappedHook pins that a hook that was recorded with `hookkit record` in front of it has the timeout of that handler.
+func TestReplayTimeoutOfAWrappedHook(t *testing.T) {
+	data := []byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","timeout":7,"command":"'/opt/my bin/hookkit' record --dir r -- \"$CLAUDE_PROJECT_DIR\"/stop.sh x"}]}]}}`)
+	p := Play{Recording: &Recording{Settings: data}}
+	hooks, err := p.hooks()
+	assert.NilError(t, err)
+	for command, want := range map[string]time.Duration{"/project/stop.sh x": 7 * time.Second, "/project/other.sh": 600 * time.Second} {
+		list := p.handlers(hooks, &Call{Event: "Stop", Command: command, Stdin: []byte(`{"hook_event_name":"Stop"}`)}, false)
+		assert.Equal(t, len(list), 1)
+		assert.Equal(t, list[0].handler.Command, command)
+		assert.Equal(t, list[0].handler.Timeout, want, command)
+	}
+}
+
+// TestReplayIncompleteTranscript pins that an answer is not compared when the hook then had more of the transcript than was copied.
+func TestReplayIncompleteTranscript(t *testing.T) {
+	tp := blocks()
+	tp.lines[1] = strings.Replace(tp.lines[1], `"lines":1`, `"lines":12`, 1)
+	code, stdout, stderr := replay(t, tp.save(t), "r.jsonl", "--json")
+	assert.Equal(t, stderr, "")
+	assert.Equal(t, code, 0)
+	var out Replayed
+	assert.NilError(t, json.Unmarshal([]byte(stdout), &out))
+	assert.Equal(t, out.Steps[1].Status, NotComparable)
+	assert.Equal(t, out.Steps[1].Reason, "transcript incomplete: 10 of 12 lines")
+	assert.Equal(t, out.Count(Same), 2)
 }

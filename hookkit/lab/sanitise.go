@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,6 +35,9 @@ type sanitiser struct {
 	paths []pair            // longest first
 	words []pair            // replaced where they stand alone, in any case
 	rules []rule
+	names *regexp.Regexp // of keys whose values are secrets
+	// options are words whose next word is a secret.
+	options *regexp.Regexp
 	// looked holds the words that were compared with the hashes, and the stand-ins of those that matched.
 	looked map[string]string
 }
@@ -54,6 +58,8 @@ func newSanitiser(key []byte, at place, saved *standIns) *sanitiser {
 		saved.Counts = map[string]int{}
 	}
 	s := &sanitiser{key: key, saved: saved, known: map[string]string{}, looked: map[string]string{}, rules: newRules()}
+	s.names = regexp.MustCompile(`(?i)^(?:[a-z0-9_. -]{0,40}` + secretNames + `[a-z0-9_. -]{0,40}|` + surelySecret + `|pass|pin)$`)
+	s.options = regexp.MustCompile(`(?i)^--?[a-z0-9_-]{0,40}(?:` + secretNames + `[a-z0-9_-]{0,20}|pass)$`)
 	s.addPath(at.project, ProjectDir)
 	s.addPath(at.home, HomeDir)
 	if standIn := filepath.Base(HomeDir); at.user != "root" && at.user != standIn && len(at.user) > 1 {

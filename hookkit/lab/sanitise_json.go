@@ -3,7 +3,7 @@ package lab
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -17,11 +17,20 @@ func isDocument(text string) bool {
 // lone surrogates, the spelling of numbers, white space.
 func (s *sanitiser) json(data []byte) []byte {
 	var out bytes.Buffer
-	secretKey := regexp.MustCompile(`(?i)^[a-z0-9_. -]{0,40}` + secretNames + `[a-z0-9_. -]{0,40}$`)
-	key := ""
+	key, option := "", false // option: the word before, in the same list, wants a secret
 	for i := 0; i < len(data); {
-		if data[i] != '"' {
-			out.WriteByte(data[i])
+		if c := data[i]; '0' <= c && c <= '9' {
+			end := i
+			for end < len(data) && (isWordByte(data[end]) || bytes.IndexByte([]byte("+-."), data[end]) >= 0) {
+				end++
+			}
+			out.WriteString(s.number(key, string(data[i:end])))
+			i = end
+			continue
+		}
+		if c := data[i]; c != '"' {
+			option = option && bytes.IndexByte([]byte(", \t\r\n"), c) >= 0
+			out.WriteByte(c)
 			i++
 			continue
 		}
@@ -39,7 +48,7 @@ func (s *sanitiser) json(data []byte) []byte {
 		case isKey:
 			key = value
 			clean = s.text(value)
-		case secretKey.MatchString(key) && isSecretValue(value):
+		case option && isOptionValue(value), s.names.MatchString(key) && isSecretValue(value):
 			clean = s.secret("secret", value)
 		case key == "session_id", key == "sessionId":
 			clean = s.uuidOf(sessionKind, value)
@@ -48,6 +57,7 @@ func (s *sanitiser) json(data []byte) []byte {
 		default:
 			clean = s.text(value)
 		}
+		option = !isKey && s.options.MatchString(value)
 		if clean == value {
 			out.Write(literal)
 			continue
@@ -59,6 +69,17 @@ func (s *sanitiser) json(data []byte) []byte {
 		out.Write(bytes.TrimSuffix(encoded, []byte("\n")))
 	}
 	return out.Bytes()
+}
+
+// number replaces a number that is a secret, or was one elsewhere, by a string.
+func (s *sanitiser) number(key, digits string) string {
+	if standIn, known := s.known[digits]; known {
+		return strconv.Quote(standIn)
+	}
+	if strings.Trim(digits, "0123456789") == "" && s.names.MatchString(key) && isSecretNumber(key, digits) {
+		return strconv.Quote(s.secret("secret", digits))
+	}
+	return digits
 }
 
 // stringEnd is the index after the closing quote of the string that begins at i.

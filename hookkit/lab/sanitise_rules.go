@@ -72,9 +72,12 @@ func (r *rule) apply(s *sanitiser, text, lower string) string {
 // and code.
 const (
 	secretNames = `(?:secret|passwd|password|passphrase|pwd|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credential|auth[_-]?key|signing[_-]?key|encryption[_-]?key)`
-	between     = `(?:\\*["'])?\s*(?:[:=]>?\s*|\s)`
-	bare        = `([^\s"'\\,;(){}\[\]<>&|]{4,})`
-	quoted      = `\\*"([^"\\\r\n]{4,})|\\*'([^'\\\r\n]{4,})`
+	// surelySecret are whole names.
+	surelySecret = `(?:access|refresh|id|auth|bearer|session|api)[_-]?token|` +
+		`x-[a-z0-9-]{0,30}(?:auth|key|token)|x-auth-[a-z0-9-]{1,30}|[a-z0-9_.-]{0,40}[_-]pass|pg_?password`
+	between = `(?:\\*["'])?\s*(?:[:=]>?\s*|\s)`
+	bare    = `([^\s"'\\,;(){}\[\]<>&|]{4,})`
+	quoted  = `\\*"([^"\\\r\n]{4,})|\\*'([^'\\\r\n]{4,})`
 )
 
 // newRules makes the rules in the order in which they are applied: what is recognised by its own form comes before what only its
@@ -96,6 +99,10 @@ func newRules() []rule {
 		whole("stripe-key", `\b[sr]k_(?:live|test)_[A-Za-z0-9]{10,}`, "k_live_", "k_test_"),
 		whole("npm-token", `\bnpm_[A-Za-z0-9]{20,}`, "npm_"),
 		whole("aws-key", `\b(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}\b`, "akia", "asia", "agpa", "aida", "aroa", "anpa"),
+		whole("sendgrid-key", `\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, "sg."),
+		whole("digitalocean-token", `\bdo[opr]_v1_[A-Za-z0-9]{16,}`, "_v1_"),
+		whole("huggingface-token", `\bhf_[A-Za-z0-9]{20,}`, "hf_"),
+		{hints("hooks.slack.com"), nil, regexp.MustCompile(`hooks\.slack\.com/([A-Za-z0-9/_-]{8,})`), replaceSecret("slack-hook", nil)},
 		{hints("://"), nil, regexp.MustCompile(`://[^\s/:@"'\\]*:([^\s/"'\\]+)@`), func(s *sanitiser, m match) string {
 			return m.swap(1, s.unlessStandIn("password", m.group(1)))
 		}},
@@ -116,6 +123,21 @@ func newRules() []rule {
 			hints("cookie"), nil,
 			regexp.MustCompile(`(?i)\b(?:set-)?cookie(?:\\*["'])?\s*:\s*(?:\\*["'])?([^\r\n"'\\]{4,})`),
 			replaceSecret("cookie", nil),
+		},
+		{ // a phrase of several words, up to what ends a value in code
+			hints("passw", "passphrase", "pwd"), nil,
+			regexp.MustCompile(`(?i)\b[a-z0-9_.-]{0,40}(?:passwd|password|passphrase|pwd):[ \t]+([^\s"'\\{}()\[\]<>,;=][^"'\\{}()\[\]<>,;=\r\n]*[^\s"'\\{}()\[\]<>,;=])`),
+			replaceSecret("secret", func(_, value string) bool { return isSecretValue(value) }),
+		},
+		{ // what these names have is a secret, even without a digit
+			hints("token", "key", "auth", "pass"), nil,
+			regexp.MustCompile(`(?i)\b(?:` + surelySecret + `)(?:\\*["'])?(?:[:=][ \t]?(?:` + quoted + `|([^\s"'\\,;(){}\[\]<>&|]{6,}))|\s*[:=]\s*(?:` + quoted + `))`),
+			replaceSecret("secret", func(_, value string) bool { return isSecretValue(value) && !strings.Contains(value, "://") }),
+		},
+		{ // an option and its value in a list of words
+			hints("-"), nil,
+			regexp.MustCompile(`(?i)["']--?[a-z0-9_-]{0,40}` + secretNames + `[a-z0-9_-]{0,20}\\*["']\s*,?\s*\\*["']([^"'\\\r\n]{3,})`),
+			replaceSecret("secret", func(_, value string) bool { return isOptionValue(value) }),
 		},
 		{
 			hints("secret", "passw", "passphrase", "pwd", "token", "key", "credential"), nil,
@@ -154,6 +176,10 @@ func newRules() []rule {
 			kind := m.group(1)
 			return s.standIn(kind, m.group(0), func(n int) string { return fmt.Sprintf("%s_01Fake%018d", kind, n) })
 		}},
+		{
+			nil, hasRandomRun, regexp.MustCompile(`^[ \t>|+*-]*([A-Za-z0-9+/_-]{20,}={0,2})(?:\s|$)`),
+			replaceSecret("secret", func(_, value string) bool { return looksRandom(value) && changesOften(value) }),
+		},
 	}
 }
 
@@ -170,7 +196,7 @@ func replaceSecret(kind string, accept func(name, value string) bool) func(*sani
 }
 
 func (s *sanitiser) unlessStandIn(kind, value string) string {
-	if strings.HasPrefix(value, secretPrefix) || strings.HasPrefix(value, "$") {
+	if strings.HasPrefix(value, secretPrefix) || isReference(value) {
 		return value
 	}
 	return s.secret(kind, value)
@@ -196,7 +222,44 @@ func isSecretValue(value string) bool {
 	case "true", "false", "null", "none", "string", "undefined", "required", "optional":
 		return false
 	}
-	return len(value) >= 4 && !strings.HasPrefix(value, secretPrefix) && !strings.HasPrefix(value, "$") && !strings.HasPrefix(value, "%")
+	return len(value) >= 4 && !strings.HasPrefix(value, secretPrefix) && !isReference(value)
+}
+
+// isReference: $NAME, ${NAME} and %NAME% stand for a value. All else that begins with these characters may be one.
+func isReference(value string) bool {
+	name, ok := strings.CutPrefix(value, "$")
+	if ok {
+		if inner, braced := strings.CutPrefix(name, "{"); braced {
+			name = strings.TrimSuffix(inner, "}")
+		}
+	} else if name, ok = strings.CutPrefix(value, "%"); ok {
+		name, ok = strings.CutSuffix(name, "%")
+	}
+	if !ok || name == "" || '0' <= name[0] && name[0] <= '9' {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i]; c >= 0x80 || !isWordByte(c) && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// isOptionValue: what follows an option with a secret's name, unless it is the next option.
+func isOptionValue(value string) bool {
+	return len(value) >= 3 && !strings.HasPrefix(value, "-") && !strings.HasPrefix(value, secretPrefix) && !isReference(value)
+}
+
+// isSecretNumber tells a PIN from a counter: "password": 12345678, and not "max_tokens": 4096.
+func isSecretNumber(name, digits string) bool {
+	name = strings.ToLower(name)
+	for _, counted := range []string{"tokens", "count", "limit", "budget", "length", "size", "usage"} {
+		if strings.Contains(name, counted) {
+			return false
+		}
+	}
+	return len(digits) >= minKnown || strings.Contains(name, "pass") && len(digits) >= 4
 }
 
 // hasRandomRun: a run of 20 characters or more, in which looksRandom could find what it wants.
@@ -240,6 +303,26 @@ func looksRandom(value string) bool {
 	}
 	const enough = 3.7 // English words run together stay below 3.5 at this length
 	return upper && lower && digit && bits >= enough
+}
+
+// changesOften: random characters change between upper case, lower case and digits all the time; names and paths do not.
+func changesOften(value string) bool {
+	class := func(c byte) int {
+		switch {
+		case '0' <= c && c <= '9':
+			return 1
+		case 'A' <= c && c <= 'Z':
+			return 2
+		}
+		return 3
+	}
+	changes := 0
+	for i := range len(value) - 1 {
+		if class(value[i]) != class(value[i+1]) {
+			changes++
+		}
+	}
+	return changes >= len(value)/3
 }
 
 func replaceEmail(s *sanitiser, m match) string {

@@ -13,19 +13,22 @@ import (
 func glue(parts ...string) string { return strings.Join(parts, "") }
 
 var (
-	awsKey     = glue("AKIA", "IOSFODNN7EXAMPLQ")
-	awsSecret  = glue("wJalrXUtnFEMI/K7MDENG/", "bPxRfiCYzzKEYabc")
-	githubKey  = glue("ghp_", "16C7e42F292c6912E7710c838347Ae178B4a")
-	githubPAT  = glue("github_pat_", "11ABCDEFG0aBcDeFgHiJkL_mNoPqRsTuVwXyZ")
-	anthropic  = glue("sk-ant-", "api03-AbCdEfGh12345678-xyz")
-	openai     = glue("sk-proj-", "abcdEFGH1234ijklMNOP5678")
-	jwt        = glue("eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjM0NTY3ODkwIn0.", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U")
-	keyBody    = "MIIEowIBAAKCAQEAx7yzSecretBody\nabcdef0123456789=="
-	privateKey = glue("-----BEGIN RSA PRIV", "ATE KEY-----\n", keyBody, "\n-----END RSA PRIV", "ATE KEY-----")
-	slackKey   = glue("xoxb-", "123456789012-abcdefGHIJ")
-	googleKey  = glue("AIza", "SyA-1234567890abcdefghijklmnopqrstu")
-	stripeKey  = glue("sk_live_", "4eC39HqLyjWDarjtT1zdp7dc")
-	npmToken   = glue("npm_", "abcdefghijklmnopqrstuvwxyz0123456789")
+	awsKey       = glue("AKIA", "IOSFODNN7EXAMPLQ")
+	awsSecret    = glue("wJalrXUtnFEMI/K7MDENG/", "bPxRfiCYzzKEYabc")
+	githubKey    = glue("ghp_", "16C7e42F292c6912E7710c838347Ae178B4a")
+	githubPAT    = glue("github_pat_", "11ABCDEFG0aBcDeFgHiJkL_mNoPqRsTuVwXyZ")
+	anthropic    = glue("sk-ant-", "api03-AbCdEfGh12345678-xyz")
+	openai       = glue("sk-proj-", "abcdEFGH1234ijklMNOP5678")
+	jwt          = glue("eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjM0NTY3ODkwIn0.", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U")
+	keyBody      = "MIIEowIBAAKCAQEAx7yzSecretBody\nabcdef0123456789=="
+	privateKey   = glue("-----BEGIN RSA PRIV", "ATE KEY-----\n", keyBody, "\n-----END RSA PRIV", "ATE KEY-----")
+	slackKey     = glue("xoxb-", "123456789012-abcdefGHIJ")
+	googleKey    = glue("AIza", "SyA-1234567890abcdefghijklmnopqrstu")
+	stripeKey    = glue("sk_live_", "4eC39HqLyjWDarjtT1zdp7dc")
+	sendGrid     = glue("SG.", "ngeVfQFYQlKU0ufo8x5d1A.", "TwL2iGABf9DHoTf09kqeF8tAmbihYzrnopKc")
+	digitalOcean = glue("dop_", "v1_", "0123456789abcdef0123456789abcdef")
+	huggingFace  = glue("hf_", "abcdefghijKLMNOPQRSTUVwxyz")
+	npmToken     = glue("npm_", "abcdefghijklmnopqrstuvwxyz0123456789")
 )
 
 const (
@@ -69,6 +72,19 @@ var planted = []struct{ name, raw, text, want string }{
 	{"password in a string of JSON", "hunter22", `printed {\"password\": \"hunter22\"} here`, `printed {\"password\": \"stand-in-secret-1\"} here`},
 	{"option on a command line", "hunter2x", "mysql --password hunter2x", "mysql --password stand-in-secret-1"},
 	{"user and password of curl", "me:pass123", "curl -u me:pass123 x", "curl -u stand-in-password-1 x"},
+	{"password that begins with a dollar", "$ecr3t!pw", "password=$ecr3t!pw", "password=stand-in-secret-1"},
+	{"option in a list of words", "abc", `run ["--token","abc"] now`, `run ["--token","stand-in-secret-1"] now`},
+	{"DB_PASS", "horsebattery", "DB_PASS=horsebattery", "DB_PASS=stand-in-secret-1"},
+	{"PGPASSWORD", "horsebattery", "PGPASSWORD=horsebattery psql", "PGPASSWORD=stand-in-secret-1 psql"},
+	{"access token", "horsebattery", "access_token=horsebattery&x=1", "access_token=stand-in-secret-1&x=1"},
+	{"X-Api-Key", "horsebattery", "X-Api-Key: horsebattery", "X-Api-Key: stand-in-secret-1"},
+	{"X-Auth", "horsebattery", "X-Auth: horsebattery", "X-Auth: stand-in-secret-1"},
+	{"SendGrid key", sendGrid, "got " + sendGrid, "got stand-in-sendgrid-key-1"},
+	{"DigitalOcean token", digitalOcean, "got " + digitalOcean, "got stand-in-digitalocean-token-1"},
+	{"Hugging Face token", huggingFace, "got " + huggingFace, "got stand-in-huggingface-token-1"},
+	{"Slack hook", "T0ABC/B0DEF", "curl https://hooks.slack.com/services/T0ABC/B0DEF/xyzzyplugh", "curl https://hooks.slack.com/stand-in-slack-hook-1"},
+	{"password of several words", "horse", "password: correct horse battery", "password: stand-in-secret-1"},
+	{"random value at the start of a line", "Zx9Qw3Rt7Yu1Io5Pa8Sd", "Zx9Qw3Rt7Yu1Io5Pa8Sd", "stand-in-secret-1"},
 	{"random value", "Zx9Qw3Rt7Yu1Io5Pa8Sd", "FOO=Zx9Qw3Rt7Yu1Io5Pa8Sd", "FOO=stand-in-secret-1"},
 	{"uuid", otherUUID, "id " + otherUUID, "id 33333333-3333-4333-8333-000000000001"},
 	{"tool id", "toolu_01AbCdEfGhIjKlMnOp", "toolu_01AbCdEfGhIjKlMnOp", "toolu_01Fake000000000000000001"},
@@ -118,9 +134,24 @@ func TestSanitiseJSONKeepsTheRest(t *testing.T) {
 	assert.Equal(t, got, want)
 }
 
+func TestSanitiseJSONSecrets(t *testing.T) {
+	// Pins that a number is a secret under a secret's name, there and elsewhere, and that an option's value is one in a list of words.
+	for _, c := range []struct{ text, want string }{
+		{`{"password": 12345678, "n": 12345678}`, `{"password": "stand-in-secret-1", "n": "stand-in-secret-1"}`},
+		{`{"pin":123456,"max_tokens":409600,"token_count":123457}`, `{"pin":"stand-in-secret-1","max_tokens":409600,"token_count":123457}`},
+		{`["--token","abc"]`, `["--token","stand-in-secret-1"]`},
+		{`["--token","--verbose"]`, `["--token","--verbose"]`},
+		{`["-x","--db-pass", "abcdefg", "abc"]`, `["-x","--db-pass", "stand-in-secret-1", "abc"]`},
+		{`{"DB_PASS":"abcdefg","X-Auth":"tuvwxyz","a":-1.5e3}`, `{"DB_PASS":"stand-in-secret-1","X-Auth":"stand-in-secret-2","a":-1.5e3}`},
+	} {
+		assert.Equal(t, newTestSanitiser().text(c.text), c.want)
+	}
+}
+
 func TestSanitiseLeavesCodeAlone(t *testing.T) {
 	for _, text := range []string{
-		"(defn token [s] (first (tokens s)))", "token := lexer.Next()", "max_tokens: 4096", "password: $PASSWORD", "password=${PW:-x}",
+		"(defn token [s] (first (tokens s)))", "token := lexer.Next()", "max_tokens: 4096", "password: $PASSWORD", "password=${PW:-x}", "password=%PASSWORD%", "password: ${DB_PW}",
+		"password: string;", "access_token = lexer.Next()", "src/main/java/Foo2BarController.java", "TestSanitise2KeepsTheRestOfIt",
 		"commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "ssh git@github.com", "see http://localhost:8080/a@b", "x = some_long_function_name_here(1)",
 		"(ns inventory.report (:require [inventory.core :as c]))", "-project", "settings.local.json", `C:\Users\Public\x`, "/home/dev/x", "user2@example.com",
 		"the tokens are secret to nobody", "basic authentication", "#uuid \"11111111-1111-4111-8111-000000000001\"",

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hookkit/brepl/fakes"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -20,7 +21,7 @@ type scratch struct {
 }
 
 func newScratch(parent string, rewrite []string) (*scratch, error) {
-	root, err := os.MkdirTemp(parent, "hookkit-replay-")
+	root, err := makeTempDir(parent, "replay")
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +72,12 @@ func (s *scratch) write(path, content string) error {
 	}
 	if err := os.MkdirAll(filepath.Dir(path), ourDirMode); err != nil {
 		return err
+	}
+	if strings.HasPrefix(content, "#!") { // a recording does not tell modes
+		if err := fakes.WriteProgram(path, content); err != nil {
+			return err
+		}
+		return os.Chmod(path, ourDirMode)
 	}
 	return os.WriteFile(path, []byte(content), ourMode)
 }
@@ -176,6 +183,14 @@ func (s *scratch) advance(c Call) error {
 		return nil
 	}
 	return s.write(f.path, *f.after)
+}
+
+// missingLines says that the hook had more of the transcript than was copied, "" if not: the copy ends with the session, or the recorder.
+func (r *Recording) missingLines(c Call) string {
+	if has := len(r.transcripts[c.fields().SessionID]); c.Transcript.Exists && has < c.Transcript.Lines {
+		return fmt.Sprintf("transcript incomplete: %d of %d lines", has, c.Transcript.Lines)
+	}
+	return ""
 }
 
 // transcript writes the transcripts as they were when the hook started.

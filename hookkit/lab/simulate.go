@@ -19,7 +19,7 @@ import (
 type SimulateOptions struct {
 	// Dir is an existing project, whose real hooks run and in which the agent's work lands. "" is a scratch project made of the script's files.
 	Dir string
-	// Env is the environment of the client. HOME and TMPDIR are replaced by scratch folders.
+	// Env is the environment of the client. HOME and TMPDIR are replaced by scratch folders, XDG_* is left out.
 	Env []string
 }
 
@@ -36,15 +36,15 @@ type Simulation struct {
 
 // SimulatedTurn is one turn of the agent or the user.
 type SimulatedTurn struct {
-	Line    int                `json:"line"`
-	Action  string             `json:"action"`
-	Blocked bool               `json:"blocked"`
-	GoesOn  bool               `json:"goes_on"`
-	Ended   bool               `json:"ended"`
-	Told    []claudecode.Text  `json:"told"`
-	Shown   []claudecode.Text  `json:"shown"`
-	Hooks   []fakes.HookRun    `json:"hooks"`
-	Files   []fakes.FileChange `json:"files"`
+	Line    int             `json:"line"`
+	Action  string          `json:"action"`
+	Blocked bool            `json:"blocked"`
+	GoesOn  bool            `json:"goes_on"`
+	Ended   bool            `json:"ended"`
+	Told    []Text          `json:"told"`
+	Shown   []Text          `json:"shown"`
+	Hooks   []SimulatedHook `json:"hooks"`
+	Files   []SimulatedFile `json:"files"`
 }
 
 // Simulate plays a script. name stands in messages. The error says that the script is wrong or could not be played; an expectation that
@@ -54,7 +54,7 @@ func Simulate(ctx context.Context, name, text string, options SimulateOptions) (
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.MkdirTemp("", "hookkit-simulate-")
+	root, err := makeTempDir("", "simulate")
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
 	}
@@ -70,8 +70,12 @@ func Simulate(ctx context.Context, name, text string, options SimulateOptions) (
 		Version: 1, Script: name, Client: "Claude Code " + claudecode.Version,
 		Turns: []SimulatedTurn{}, Failures: []string{}, Ignored: []string{},
 	}
-	p.env = slices.DeleteFunc(slices.Clone(options.Env), func(v string) bool { return strings.HasPrefix(v, "HOME=") })
-	p.env = append(p.env, "HOME="+p.home, "TMPDIR="+p.temp, "BREPL_STATE_DIR="+p.temp)
+	p.env = slices.DeleteFunc(slices.Clone(options.Env), func(v string) bool {
+		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_") // they lead to the user's own files
+	})
+	marker := newMarker()
+	p.env = append(p.env, "HOME="+p.home, "TMPDIR="+p.temp, "BREPL_STATE_DIR="+p.temp, checkMarker+"="+marker)
+	defer endWith(ctx, marker)()
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}
@@ -80,7 +84,11 @@ func Simulate(ctx context.Context, name, text string, options SimulateOptions) (
 		if err := ctx.Err(); err != nil {
 			return nil, s.errorf(c.number, "interrupted: %v", err)
 		}
-		if err := p.play(c); err != nil {
+		err := p.play(c)
+		if ctx.Err() != nil { // what is ended with us proves nothing
+			return nil, s.errorf(c.number, "interrupted: %v", ctx.Err())
+		}
+		if err != nil {
 			return nil, s.errorf(c.number, "%v", err)
 		}
 	}
@@ -118,6 +126,9 @@ func (p *player) prepare() error {
 				return p.errorf(c.number, "%v", err)
 			}
 			p.commands[i].words[n] = content
+		}
+		if err := p.verbs()[c.verb].wrong(p.commands[i]); err != nil { // before anything has run
+			return p.errorf(c.number, "%v", err)
 		}
 	}
 	for _, dir := range []string{p.dir, p.home, p.temp} {
@@ -176,17 +187,7 @@ func (p *player) close() {
 
 // play does one command.
 func (p *player) play(c scriptLine) error {
-	verb := p.verbs()[c.verb]
-	if n := len(c.words); verb.words && (n < verb.least || n > verb.most) {
-		return fmt.Errorf("write it as: %s %s", c.verb, verb.usage)
-	}
-	if !verb.words && verb.least > 0 && c.text == "" {
-		return fmt.Errorf("write it as: %s %s", c.verb, verb.usage)
-	}
-	if verb.choices != nil && len(c.words) > 0 && !slices.Contains(verb.choices, c.words[0]) {
-		return fmt.Errorf("%s is one of %s, not %q", c.verb, strings.Join(verb.choices, ", "), c.words[0])
-	}
-	turn, err := verb.do(c)
+	turn, err := p.verbs()[c.verb].do(c)
 	if err != nil {
 		return err
 	}
@@ -206,7 +207,7 @@ func (p *player) note(line int) {
 	for _, t := range turns[p.told:] {
 		p.sim.Turns = append(p.sim.Turns, SimulatedTurn{
 			Line: line, Action: t.Action, Blocked: t.Blocked, GoesOn: t.GoesOn, Ended: t.Ended,
-			Told: t.Told, Shown: t.Shown, Hooks: t.Hooks, Files: t.Files,
+			Told: textsOf(t.Told), Shown: textsOf(t.Shown), Hooks: hooksOf(t.Hooks), Files: filesOf(t.Files),
 		})
 	}
 	p.told = len(turns)
@@ -229,6 +230,22 @@ type verb struct {
 	least, most int  // words
 	do          func(c scriptLine) (*fakes.Turn, error)
 	choices     []string // what the first word can be; nil: anything
+}
+
+// wrong says what is wrong with a command as it is written.
+func (v verb) wrong(c scriptLine) error {
+	usage := fmt.Errorf("write it as: %s", strings.TrimSpace(c.verb+" "+v.usage))
+	switch n := len(c.words); {
+	case v.words && (n < v.least || n > v.most), !v.words && v.least > 0 && c.text == "", c.verb == "edit" && n == 4 && c.words[3] != "all":
+		return usage
+	case v.choices != nil && n > 0 && !slices.Contains(v.choices, c.words[0]):
+		return fmt.Errorf("%s is one of %s, not %q", c.verb, strings.Join(v.choices, ", "), c.words[0])
+	case c.verb == "expect":
+		return wrongExpect(c.words)
+	case c.verb == "agent":
+		return wrongAgent(c.words)
+	}
+	return nil
 }
 
 // verbs is the table of all commands.
@@ -340,7 +357,16 @@ func (p *player) agentTurn(c scriptLine) (*fakes.Turn, error) {
 	case c.words[0] == "stop" && len(words) <= 1:
 		return p.agent.Stop(words...), nil
 	}
-	return nil, errors.New("write it as: agent write PATH TEXT, agent edit PATH OLD NEW, agent read PATH, agent bash 'COMMAND', agent stop ['MESSAGE']")
+	return nil, wrongAgent(c.words)
+}
+
+// wrongAgent says what is wrong with the words of a sub-agent's turn.
+func wrongAgent(words []string) error {
+	n := len(words) - 1
+	if most, ok := map[string]int{"write": 2, "edit": 3, "read": 1, "bash": 1, "stop": 1}[words[0]]; ok && (n == most || words[0] == "stop" && n == 0) {
+		return nil
+	}
+	return errors.New("write it as: agent write PATH TEXT, agent edit PATH OLD NEW, agent read PATH, agent bash 'COMMAND', agent stop ['MESSAGE']")
 }
 
 // report is the end of the task that has waited longest.

@@ -53,7 +53,7 @@ hooks of a real one run. Exit 0: every expect came true. Exit 1: one did not, or
 			defer stop()
 			sim, err := Simulate(ctx, args[0], text, SimulateOptions{Dir: project, Env: p.Env})
 			if err != nil {
-				_, _ = fmt.Fprintln(p.Stderr, err)
+				_, _ = fmt.Fprintln(p.Stderr, visible(err.Error()))
 				return 1
 			}
 			return printSimulation(p, sim, asJSON)
@@ -85,13 +85,13 @@ func printSimulation(p *cli.Program, sim *Simulation, asJSON bool) int {
 			return 1
 		}
 	} else {
-		_, _ = fmt.Fprint(p.Stdout, sim.Story)
+		_, _ = fmt.Fprint(p.Stdout, visible(sim.Story))
 		for _, ignored := range sim.Ignored {
-			_, _ = fmt.Fprintf(p.Stdout, "ignored by the client: %s\n", ignored)
+			_, _ = fmt.Fprintf(p.Stdout, "ignored by the client: %s\n", visible(ignored))
 		}
 	}
 	for _, failure := range sim.Failures {
-		_, _ = fmt.Fprintln(p.Stderr, failure)
+		_, _ = fmt.Fprintln(p.Stderr, visible(failure))
 	}
 	if len(sim.Failures) > 0 {
 		_, _ = fmt.Fprintf(p.Stderr, "%s did not come true\n", count(len(sim.Failures), "expectation"))

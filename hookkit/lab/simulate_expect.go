@@ -36,6 +36,30 @@ func (p *player) expect(c scriptLine) error {
 	return nil
 }
 
+// wrongExpect says what is wrong with the words of an expectation.
+func wrongExpect(words []string) error {
+	if words[0] == "not" {
+		words = words[1:]
+	}
+	usage := errors.New("write it as: expect " + expectUsage)
+	if len(words) == 0 {
+		return usage
+	}
+	counts := map[string][]int{
+		"blocked": {0}, "allowed": {0}, "goes-on": {0}, "ended": {0}, "asked": {0}, "silent": {0},
+		"failed": {1}, "told": {1}, "shown": {1}, "hooks": {1}, "exit": {1, 2}, "file": {2},
+	}
+	if !slices.Contains(counts[words[0]], len(words)-1) {
+		return usage
+	}
+	if words[0] == "hooks" || words[0] == "exit" {
+		if _, err := strconv.Atoi(words[1]); err != nil {
+			return fmt.Errorf("%q is no number", words[1])
+		}
+	}
+	return nil
+}
+
 // holds judges one expectation and says what came instead.
 func (p *player) holds(t *fakes.Turn, what string, words []string) (holds bool, came string, err error) {
 	came = "the turn was:\n" + strings.TrimRight(t.String(), "\n")

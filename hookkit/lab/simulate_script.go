@@ -55,7 +55,10 @@ func parseScript(name, text string) (*script, error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		verb, rest, _ := strings.Cut(line, " ")
+		verb, rest := line, ""
+		if i := strings.IndexAny(line, " \t"); i >= 0 {
+			verb, rest = line[:i], line[i:]
+		}
 		command := scriptLine{number: number, verb: verb, text: strings.TrimSpace(rest)}
 		var err error
 		if command.words, err = splitWords(command.text); err != nil && wantsWords(verb) {
@@ -76,7 +79,7 @@ func wantsWords(verb string) bool {
 
 // sectionName recognises the line that begins a file.
 func sectionName(line string) (name string, ok bool) {
-	line = strings.TrimRight(line, "\r\n")
+	line = strings.TrimRight(line, " \t\r\n")
 	middle, ok := strings.CutPrefix(line, "-- ")
 	if ok {
 		middle, ok = strings.CutSuffix(middle, " --")

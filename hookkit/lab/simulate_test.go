@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,4 +65,45 @@ func FuzzParseScript(f *testing.F) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})
+}
+
+// TestSimulateRefusesBeforeItPlays pins that a mistake anywhere in a script is told before the agent has done anything.
+func TestSimulateRefusesBeforeItPlays(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"edit a b c d", "write it as: edit PATH OLD|<<FILE NEW|<<FILE [all]"},
+		{"prompt", "write it as: prompt TEXT"},
+		{"headless x", "write it as: headless"},
+		{"start now", `start is one of startup, resume, fork, not "now"`},
+		{"expect bloked", "write it as: expect " + expectUsage},
+		{"expect not", "write it as: expect " + expectUsage},
+		{"expect exit two", `"two" is no number`},
+		{"agent edit a b", "write it as: agent write PATH TEXT, agent edit PATH OLD NEW, agent read PATH, agent bash 'COMMAND', agent stop ['MESSAGE']"},
+		{"halt", "there is no command \"halt\"; there are "},
+	} {
+		dir := t.TempDir()
+		_, err := Simulate(t.Context(), "s", "write done.txt x\n"+c.line+"\n", SimulateOptions{Dir: dir})
+		assert.ErrorContains(t, err, "s:2: "+c.want)
+		_, err = os.Stat(filepath.Join(dir, "done.txt"))
+		assert.Assert(t, os.IsNotExist(err), c.line)
+	}
+}
+
+// TestSimulateScriptSpaces pins a tab after the command, and white space after the name of a file.
+func TestSimulateScriptSpaces(t *testing.T) {
+	s, err := parseScript("s", "write\ta <<b\n-- b -- \t\none\n")
+	assert.NilError(t, err)
+	assert.Equal(t, s.commands[0].verb, "write")
+	assert.DeepEqual(t, s.commands[0].words, []string{"a", "<<b"})
+	assert.Equal(t, s.files[0].name, "b")
+}
+
+// TestSimulateKeepsOutOfTheUsersFolders pins that XDG_* of the caller does not lead hooks to the user's own files.
+func TestSimulateKeepsOutOfTheUsersFolders(t *testing.T) {
+	sim, err := Simulate(t.Context(), "s", `stop
+expect shown "<>"
+-- .claude/settings.json --
+{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"printf '{\"systemMessage\":\"<%s>\"}' \"$XDG_STATE_HOME$XDG_CACHE_HOME\""}]}]}}
+`, SimulateOptions{Env: []string{"PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=/mine", "XDG_CACHE_HOME=/mine"}})
+	assert.NilError(t, err)
+	assert.DeepEqual(t, sim.Failures, []string{})
 }

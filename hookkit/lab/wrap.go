@@ -20,15 +20,20 @@ const (
 
 // newRecorder makes the recorder of a wrapped command.
 func newRecorder(p *cli.Program, argv []string, dir string, began time.Time, fault error) *recorder {
-	words := make([]string, len(argv))
-	for i, word := range argv {
-		words[i] = settings.ShellQuote(word)
-	}
-	r := &recorder{p: p, dir: dir, began: began, command: strings.Join(words, " ")}
+	r := &recorder{p: p, dir: dir, began: began, command: commandLine(argv)}
 	if fault != nil {
 		r.opened, r.err = true, fault
 	}
 	return r
+}
+
+// commandLine is a command as a line of shell.
+func commandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = settings.ShellQuote(word)
+	}
+	return strings.Join(words, " ")
 }
 
 // cannotStart answers as the shell would for a command that cannot be started.

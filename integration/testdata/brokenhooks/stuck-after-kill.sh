@@ -1,6 +1,6 @@
 #!/bin/sh
 # faults: stuck-after-kill
-# warnings: waits-for-ever needs-newline
+# (its lock stays: what is asked afterwards is skipped)
 # Its lock is a folder, and nobody removes that of a run that was killed.
 until mkdir "$TMPDIR/stop-hook.lock" 2>/dev/null; do sleep 0.02; done
 event=$(head -n 1)

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package integration
+
+func clientCommands([]string) (int, bool) { return 0, false }

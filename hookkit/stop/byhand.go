@@ -42,8 +42,7 @@ func printPlan(p *cli.Program, repl replFlags) int {
 			_, _ = fmt.Fprintf(p.Stdout, "      only when %s changed\n", strings.Join(h.WhenChanged, ", "))
 		}
 	}
-	k := stopHook{program: p}
-	l := hostLimits(hookkit.EventStop, k.hostDir(config.Dir), p.Getenv("HOME"))
+	l := hostLimits(hookkit.EventStop, p, config.Dir)
 	_, _ = fmt.Fprintf(p.Stdout, "Timeouts sum up to %g s. The host gives %g s, of which %g s are used.%s\n",
 		config.Budget().Seconds(), l.host.Seconds(), l.own.Seconds(), overBudget(config, l))
 	return 0
@@ -243,8 +242,7 @@ func check(ctx context.Context, p *cli.Program, asJSON bool) int {
 	for _, h := range config.Hooks {
 		r.Hooks = append(r.Hooks, h.Name)
 	}
-	k := stopHook{program: p}
-	if hint := overBudget(config, hostLimits(hookkit.EventStop, k.hostDir(dir), p.Getenv("HOME"))); hint != "" {
+	if hint := overBudget(config, hostLimits(hookkit.EventStop, p, dir)); hint != "" {
 		hint = fmt.Sprintf("The timeouts of the hooks sum up to %g s.%s", config.Budget().Seconds(), strings.ReplaceAll(hint, "\n", " "))
 		r.Doubts = append(r.Doubts, place{Message: hint})
 		text.WriteString(hint + "\n")

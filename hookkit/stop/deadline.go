@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
@@ -15,9 +16,14 @@ type limits struct {
 	own  time.Duration // what we give ourselves, so that there always is a verdict
 }
 
-// hostLimits reads the host's timeout from the settings files that it would have read.
-func hostLimits(event hookkit.EventName, hostDir, home string) limits {
-	return limitsFor(settings.HostTimeout(settings.Files(hostDir, home), string(event), settings.OwnCommand("brepl", "hook", "hooks")))
+// hostLimits reads the host's timeout from the settings files that it would have read: those of the folder in which it was
+// started, or of the project where no host runs us.
+func hostLimits(event hookkit.EventName, p *cli.Program, project string) limits {
+	dir := p.Getenv("CLAUDE_PROJECT_DIR")
+	if dir == "" {
+		dir = project
+	}
+	return limitsFor(settings.HostTimeout(settings.Files(dir, p.Getenv("HOME")), string(event), settings.OwnCommand("brepl", "hook", "hooks")))
 }
 
 // limitsFor leaves 5 s of the host's timeout for ending what runs and for the answer, but uses at least 0.8 of it.

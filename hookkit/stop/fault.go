@@ -51,27 +51,20 @@ func describe(n *clj.Node) string {
 	case clj.Nil:
 		return "nil"
 	case clj.String:
-		return "the string " + clj.QuoteString(shorten(n.Text, longest))
+		return "the string " + clj.QuoteString(cutAtEnd(n.Text, longest))
 	case clj.Map, clj.NamespacedMap, clj.Vector, clj.List, clj.Set:
 		return "a " + n.Kind.String()
 	case clj.Keyword:
-		return "the keyword :" + shorten(n.Text, longest)
+		return "the keyword :" + cutAtEnd(n.Text, longest)
 	case clj.Symbol:
-		return "the symbol " + shorten(n.Text, longest)
+		return "the symbol " + cutAtEnd(n.Text, longest)
 	case clj.Tagged:
-		return "a tagged literal #" + shorten(n.Text, longest)
+		return "a tagged literal #" + cutAtEnd(n.Text, longest)
 	case clj.Bool, clj.Integer, clj.Float, clj.Ratio, clj.Char:
-		return shorten(n.Text, longest)
+		return cutAtEnd(n.Text, longest)
 	default:
 		return "a " + n.Kind.String()
 	}
-}
-
-func shorten(s string, limit int) string {
-	if textLength(s) <= limit {
-		return s
-	}
-	return cutAtEnd(s, limit)
 }
 
 // suggestion is " (did you mean `:x`?)" for the known key that name abbreviates or is nearest to, or "".

@@ -144,7 +144,7 @@ func (k *stopHook) badConfig(ctx context.Context, s *store, err error) hookkit.S
 
 // run runs the hooks within the time that the host gives us.
 func (k *stopHook) run(ctx context.Context, o occasion, config *Config, s *store) hookkit.StopDecision {
-	allowed := hostLimits(o.event, k.hostDir(config.Dir), k.program.Getenv("HOME"))
+	allowed := hostLimits(o.event, k.program, config.Dir)
 	ctx, ready, stop := cli.InterruptibleSoon(ctx) // the host's TERM must reach what we started
 	defer stop()
 	ctx, cancel := context.WithDeadline(ctx, k.began.Add(allowed.own))
@@ -182,13 +182,6 @@ func hookEnv(env []string, id, eventFile string) []string {
 		env = append(env, "BREPL_EVENT_FILE="+eventFile)
 	}
 	return env
-}
-
-func (k *stopHook) hostDir(project string) string {
-	if dir := k.program.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
-		return dir
-	}
-	return project
 }
 
 // eventFile writes the event where commands can read it. Its name is this process's own:

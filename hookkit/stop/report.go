@@ -185,7 +185,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// cutAtEnd is the last guard of a limit: no text of ours needs it unless names or paths are huge.
+// cutAtEnd keeps the beginning of a text that is too long, and marks the cut. limit is in UTF-16 units.
 func cutAtEnd(s string, limit int) string {
 	if textLength(s) <= limit {
 		return s

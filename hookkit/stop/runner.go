@@ -213,7 +213,7 @@ func errorLine(printed string) string {
 // oneLine makes a text from outside fit into a sentence of ours.
 func oneLine(s string) string {
 	const longest = 300
-	return shorten(strings.Join(strings.Fields(cleanOutput([]byte(s))), " "), longest)
+	return cutAtEnd(strings.Join(strings.Fields(cleanOutput([]byte(s))), " "), longest)
 }
 
 func timedOut(limit time.Duration) string {

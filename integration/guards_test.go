@@ -115,18 +115,23 @@ var mayImport = map[string][]string{
 	"hookkit/nrepl":    {},
 	"hookkit/proc":     {},
 	"hookkit/session":  {},
-	"hookkit/cli":      {"hookkit"},
+	"hookkit/near":     {},
+	"hookkit/cli":      {"hookkit", "hookkit/near"},
 	"hookkit/debuglog": {"hookkit", "hookkit/cli", "hookkit/session"},
 	"hookkit/settings": {"hookkit/session"},
-	"hookkit/config":   {"hookkit/session"},
+	"hookkit/config":   {"hookkit/near", "hookkit/session"},
+	"hookkit/failure":  {"hookkit/clj", "hookkit/near", "hookkit/nrepl"},
+	"hookkit/project":  {"hookkit/clj"},
 	"hookkit/stop":     breplFeature,
 	"hookkit/edit":     breplFeature,
 	"hookkit/client":   breplFeature,
 	"hookkit/install":  breplFeature,
 	"hookkit/gauntlet": {
-		"hookkit", "hookkit/cli", "hookkit/config", "hookkit/debuglog", "hookkit/proc", "hookkit/session", "hookkit/settings",
+		"hookkit", "hookkit/cli", "hookkit/config", "hookkit/debuglog", "hookkit/gauntlet/condense", "hookkit/near", "hookkit/proc",
+		"hookkit/session", "hookkit/settings",
 	},
-	"hookkit/triage": {"hookkit", "hookkit/cli", "hookkit/config", "hookkit/debuglog", "hookkit/session", "hookkit/settings"},
+	"hookkit/gauntlet/condense": {},
+	"hookkit/triage":            {"hookkit", "hookkit/cli", "hookkit/config", "hookkit/debuglog", "hookkit/session", "hookkit/settings"},
 	"hookkit/lab": {
 		"hookkit", "hookkit/cli", "hookkit/proc", "hookkit/session", "hookkit/settings", "fakes", "fakes/claudecode",
 	},
@@ -142,8 +147,8 @@ var mayImport = map[string][]string{
 }
 
 var breplFeature = []string{
-	"hookkit", "hookkit/cli", "hookkit/clj", "hookkit/debuglog", "hookkit/nrepl", "hookkit/proc", "hookkit/session",
-	"hookkit/settings",
+	"hookkit", "hookkit/cli", "hookkit/clj", "hookkit/debuglog", "hookkit/failure", "hookkit/near", "hookkit/nrepl",
+	"hookkit/proc", "hookkit/project", "hookkit/session", "hookkit/settings",
 }
 
 // TestGuardImportDirection reads the imports themselves: they do not depend on the system that the test runs on.

@@ -179,16 +179,6 @@ func TestBuildVersion(t *testing.T) {
 	assert.Assert(t, p.version() != "")
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"stop", "run", "check", "pause", "resume", "session-end", "validate", "eval", "install", "uninstall"}
-	for typed, want := range map[string]string{
-		"sotp": "stop", "stp": "stop", "sto": "stop", "evla": "eval", "valdiate": "validate", "unistall": "uninstall", "sesion-end": "session-end",
-		"resum": "resume", "rnu": "run", "x": "", "frobnicate": "", "": "",
-	} {
-		assert.Equal(t, nearest(typed, names), want, typed)
-	}
-}
-
 func TestEnvironment(t *testing.T) {
 	p := Program{Env: []string{"A=1", "B=", "A=2=3", "odd"}}
 	assert.Equal(t, p.Getenv("A"), "2=3")

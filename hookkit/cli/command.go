@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/near"
 )
 
 // Command is one row of the table. A row has either Run or Sub.
@@ -119,8 +120,8 @@ func (p *Program) unknown(c *Command, path, name string) int {
 		return p.usageError(c, path, fmt.Errorf("unexpected argument %q", name))
 	}
 	hint := ""
-	if near := nearest(name, c.names()); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
+	if meant := near.Word(name, c.names()); meant != "" {
+		hint = fmt.Sprintf("; did you mean %q?", meant)
 	}
 	kind := "command"
 	if strings.HasPrefix(name, "-") {

@@ -20,6 +20,7 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/debuglog"
+	"github.com/hookkit/brepl/hookkit/near"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/settings"
@@ -134,7 +135,7 @@ func nearHost(name string) string {
 		if err != nil {
 			return ""
 		}
-		if distance(name, known.String()) <= 2 {
+		if near.Distance(name, known.String()) <= 2 {
 			return known.String()
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/clj"
+	"github.com/hookkit/brepl/hookkit/near"
 )
 
 // Remark is a remark about a place in hooks.edn.
@@ -69,15 +70,12 @@ func describe(n *clj.Node) string {
 
 // suggestion is " (did you mean `:x`?)" for the known key that name abbreviates or is nearest to, or "".
 func suggestion(name string, known []string) string {
-	best, bestDistance := "", max(2, len(name)/3)+1
 	for _, k := range known {
 		if len(name) >= 3 && abbreviates(name, k) {
 			return didYouMean(k)
 		}
-		if d := distance(name, k); d < bestDistance {
-			best, bestDistance = k, d
-		}
 	}
+	best := near.Within(name, known, max(2, len(name)/3))
 	if best == "" {
 		return ""
 	}
@@ -88,7 +86,7 @@ func didYouMean(key string) string { return fmt.Sprintf(" (did you mean `:%s`?)"
 
 // similar also finds abbreviations, such as cmd for command.
 func similar(short, long string) bool {
-	return distance(short, long) <= 2 || len(short) >= 2 && abbreviates(short, long)
+	return near.Distance(short, long) <= 2 || len(short) >= 2 && abbreviates(short, long)
 }
 
 // abbreviates reports whether short begins like long and its letters stand in long in that order.
@@ -103,24 +101,4 @@ func abbreviates(short, long string) bool {
 		}
 	}
 	return i == len(short)
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		previous := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			previous, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, previous+cost)
-		}
-	}
-	return row[len(b)]
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookkit/brepl/hookkit/clj"
+	"github.com/hookkit/brepl/hookkit/near"
 	"github.com/hookkit/brepl/hookkit/proc"
 )
 
@@ -159,7 +160,7 @@ func (p *parser) checkStopMissing(m *clj.Node) {
 		if key.Kind != clj.Keyword && key.Kind != clj.Symbol && key.Kind != clj.String {
 			continue
 		}
-		if !slices.Contains(topKeys, keyword(key)) && distance(key.Text, "stop") <= 1 {
+		if !slices.Contains(topKeys, keyword(key)) && near.Distance(key.Text, "stop") <= 1 {
 			p.add(key, ":stop is missing (there is `%s`; did you mean `:stop`?)", clj.Source(p.src, key))
 		}
 	}

@@ -118,7 +118,7 @@ var mayImport = map[string][]string{
 	"hookkit/near":     {},
 	"hookkit/cli":      {"hookkit", "hookkit/near"},
 	"hookkit/debuglog": {"hookkit", "hookkit/cli", "hookkit/session"},
-	"hookkit/settings": {"hookkit/session"},
+	"hookkit/settings": {"hookkit/proc", "hookkit/session"},
 	"hookkit/config":   {"hookkit/near", "hookkit/session"},
 	"hookkit/failure":  {"hookkit/clj", "hookkit/near", "hookkit/nrepl"},
 	"hookkit/project":  {"hookkit/clj"},

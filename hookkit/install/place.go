@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -22,23 +19,9 @@ type Env struct {
 	Path       string // the value of PATH
 }
 
-// NewEnv makes an Env from the environment's variables. The state folder is
-// $XDG_STATE_HOME/brepl, else ~/.local/state/brepl.
+// NewEnv makes an Env from the environment's variables.
 func NewEnv(dir, executable string, getenv func(string) string) Env {
-	home := getenv("HOME")
-	if home == "" {
-		home = getenv("USERPROFILE") // windows
-	}
-	state := getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) && home != "" {
-		state = filepath.Join(home, ".local", "state")
-	}
-	if filepath.IsAbs(state) {
-		state = filepath.Join(state, Program)
-	} else {
-		state = ""
-	}
-	return Env{Dir: dir, Home: home, StateDir: state, Executable: executable, Path: getenv("PATH")}
+	return Env{Dir: dir, Home: settings.Home(getenv), StateDir: settings.StateDir(Program, getenv), Executable: executable, Path: getenv("PATH")}
 }
 
 // project finds the folder to work in: the root of the git work tree, else Dir.
@@ -89,45 +72,7 @@ func (e Env) isHome(dir string) bool {
 	return err == nil && os.SameFile(home, info)
 }
 
-// program is how the settings call brepl: plain in files that others share and
-// where the PATH leads to this very binary; else by absolute path, because a
-// hook's PATH is the agent's.
+// program is how the settings of a scope call brepl.
 func (e Env) program(scope settings.Scope) (word string, warnings []string, err error) {
-	found, err := proc.LookPath(Program, []string{"PATH=" + e.Path})
-	if err != nil {
-		found = "" // what is there but cannot be run is not found by the agent either
-	}
-	if scope == settings.Project {
-		if found == "" {
-			warnings = append(warnings, Program+" is not on your PATH, and the project's settings call it by that name: the hooks will not run until it is")
-		}
-		return Program, warnings, nil
-	}
-	if found != "" && sameFile(found, e.Executable) {
-		return Program, nil, nil
-	}
-	switch name := strings.TrimSuffix(filepath.Base(e.Executable), ".exe"); {
-	case !filepath.IsAbs(e.Executable):
-		return "", nil, errors.New("cannot tell where this program is; put it on the PATH as " + Program + " and try again")
-	case name != Program:
-		return "", nil, fmt.Errorf("this program is called %q; name it %s, or its hooks could not be found again", name, Program)
-	case !utf8.ValidString(e.Executable):
-		return "", nil, fmt.Errorf("the path %q is not UTF-8 and cannot be written to JSON; put the program on the PATH", e.Executable)
-	}
-	if strings.Contains(e.Executable, "go-build") {
-		warnings = append(warnings, e.Executable+" was built by go run and will be removed: the hooks stop working then")
-	}
-	if found != "" {
-		warnings = append(warnings, fmt.Sprintf("%s on your PATH is another file (%s): the hooks call this one, %s", Program, found, e.Executable))
-	}
-	return settings.ShellQuote(e.Executable), warnings, nil
-}
-
-func sameFile(a, b string) bool {
-	left, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	right, err := os.Stat(b)
-	return err == nil && os.SameFile(left, right)
+	return settings.Program{Name: Program, Executable: e.Executable, Path: e.Path}.Word(scope)
 }

@@ -1,0 +1,82 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hookkit/brepl/hookkit/proc"
+)
+
+// Program is a program of ours whose hooks are installed.
+type Program struct {
+	Name       string // its file's name, without .exe
+	Executable string // the running binary, absolute; "" if it cannot be told
+	Path       string // the value of PATH
+}
+
+// Word is how a settings file of a scope calls the program: plain in files that others share and where the PATH leads to this very
+// binary; else by absolute path, because a hook's PATH is the agent's. Warnings are lines for people.
+func (p Program) Word(scope Scope) (word string, warnings []string, err error) {
+	found, err := proc.LookPath(p.Name, []string{"PATH=" + p.Path})
+	if err != nil {
+		found = "" // what is there but cannot be run is not found by the agent either
+	}
+	if scope == Project {
+		if found == "" {
+			warnings = append(warnings, p.Name+" is not on your PATH, and the project's settings call it by that name: the hooks will not run until it is")
+		}
+		return p.Name, warnings, nil
+	}
+	if found != "" && sameFile(found, p.Executable) {
+		return p.Name, nil, nil
+	}
+	switch name := strings.TrimSuffix(filepath.Base(p.Executable), ".exe"); {
+	case !filepath.IsAbs(p.Executable):
+		return "", nil, errors.New("cannot tell where this program is; put it on the PATH as " + p.Name + " and try again")
+	case name != p.Name:
+		return "", nil, fmt.Errorf("this program is called %q; name it %s, or its hooks could not be found again", name, p.Name)
+	case !utf8.ValidString(p.Executable):
+		return "", nil, fmt.Errorf("the path %q is not UTF-8 and cannot be written to JSON; put the program on the PATH", p.Executable)
+	}
+	if strings.Contains(p.Executable, "go-build") {
+		warnings = append(warnings, p.Executable+" was built by go run and will be removed: the hooks stop working then")
+	}
+	if found != "" {
+		warnings = append(warnings, fmt.Sprintf("%s on your PATH is another file (%s): the hooks call this one, %s", p.Name, found, p.Executable))
+	}
+	return ShellQuote(p.Executable), warnings, nil
+}
+
+func sameFile(a, b string) bool {
+	left, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	right, err := os.Stat(b)
+	return err == nil && os.SameFile(left, right)
+}
+
+// StateDir is the folder for what uninstalling a program must remember: $XDG_STATE_HOME/program, else ~/.local/state/program; "" if
+// neither is known.
+func StateDir(program string, getenv func(string) string) string {
+	state := getenv("XDG_STATE_HOME")
+	if home := Home(getenv); !filepath.IsAbs(state) && home != "" {
+		state = filepath.Join(home, ".local", "state")
+	}
+	if !filepath.IsAbs(state) {
+		return ""
+	}
+	return filepath.Join(state, program)
+}
+
+// Home is the folder of the user's own files; "" if the environment does not say it.
+func Home(getenv func(string) string) string {
+	if home := getenv("HOME"); home != "" {
+		return home
+	}
+	return getenv("USERPROFILE") // windows
+}

@@ -13,9 +13,11 @@ import (
 type Entry struct {
 	Event   string
 	Matcher string // "" and "*" match everything
-	Command string
-	Args    []string      // nil: Command is a shell line
-	Timeout time.Duration // whole seconds up to MaxTimeout; 0: leave it to the host
+	// NoMatcher leaves the key matcher out of a new entry, where Matcher is "": some events use none.
+	NoMatcher bool
+	Command   string
+	Args      []string      // nil: Command is a shell line
+	Timeout   time.Duration // whole seconds up to MaxTimeout; 0: leave it to the host
 }
 
 // A Spec says what Plan shall make of a settings file.

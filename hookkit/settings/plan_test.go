@@ -203,6 +203,14 @@ func TestPlanTimeoutAndArgs(t *testing.T) {
 	assert.Equal(t, string(plan(t, string(res.Data), want).Data), string(res.Data))
 }
 
+// An entry that needs no matcher is written without one.
+func TestPlanWithoutAMatcher(t *testing.T) {
+	want := brepl(Entry{Event: "Stop", NoMatcher: true, Command: "brepl hook stop", Timeout: 300 * time.Second})
+	res := plan(t, `{"a":1}`, want)
+	assert.Equal(t, string(res.Data), `{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"brepl hook stop","timeout":300}]}]}}`)
+	assert.Equal(t, string(plan(t, string(res.Data), want).Data), string(res.Data))
+}
+
 func TestPlanUninstall(t *testing.T) {
 	const ours = `{"hooks": [{"type": "command", "command": "brepl hook stop"}]}`
 	tests := map[string]struct {

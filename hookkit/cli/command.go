@@ -13,7 +13,8 @@ import (
 	"github.com/hookkit/brepl/hookkit/near"
 )
 
-// Command is one row of the table. A row has either Run or Sub.
+// Command is one row of the table. A row has Run or Sub, or both: then arguments that do not begin with the name of a command in Sub
+// are Run's.
 type Command struct {
 	Name    string
 	Aliases []string
@@ -24,9 +25,14 @@ type Command struct {
 	// FailOpen ends with exit code 0 on usage errors: the hook lets its event pass, and says so on stderr. Without it they end with 1,
 	// never with the usual 2, which blocks the agent when a hook ends with it.
 	FailOpen bool
+	// BadUsage is the exit code of usage errors of Run where it is not 1. Only a command for people that no hook calls has one. The
+	// commands in Sub do not inherit it, and a call that names one of them, if in the wrong place, ends with 1: it may be a hook's.
+	BadUsage int
 
 	// Options declares the flags, if any. They are parsed before Run, which gets what is left. Without it Run gets all arguments.
+	// A flag without a text is an alias that help does not list. Where there is a flag h, -h is no call for help.
 	Options func(flags *flag.FlagSet)
+	Mixed   bool // flags may stand after arguments too, up to "--"
 	Run     func(ctx context.Context, p *Program, args []string) int
 	Sub     []Command
 }
@@ -37,8 +43,11 @@ const (
 )
 
 func (c *Command) badUsage() int {
-	if c.FailOpen {
+	switch {
+	case c.FailOpen:
 		return exitOK
+	case c.BadUsage != 0:
+		return c.BadUsage
 	}
 	return exitFailure
 }
@@ -68,24 +77,41 @@ func (c *Command) find(name string) *Command {
 
 // dispatch runs the command c, which was called as path, with the arguments after it.
 func (p *Program) dispatch(ctx context.Context, c *Command, path string, args []string) int {
-	if len(args) > 0 && isOne(args[0], "-h", "-help", "--help") {
+	if len(args) > 0 && p.asksHelp(c, args[0]) {
 		p.help(p.Stdout, c, path)
 		return exitOK
 	}
-	if c.Run != nil {
-		return p.run(ctx, c, path, args)
+	if len(args) > 0 && len(c.Sub) > 0 {
+		if args[0] == "help" && c.find("help") == nil {
+			return p.helpFor(c, path, args[1:])
+		}
+		if sub := c.find(args[0]); sub != nil {
+			return p.dispatch(ctx, sub, path+" "+sub.Name, args[1:])
+		}
 	}
-	if len(args) == 0 {
+	switch {
+	case c.Run != nil:
+		if slices.ContainsFunc(args, func(arg string) bool { return c.find(arg) != nil }) {
+			careful := *c
+			careful.BadUsage = 0
+			c = &careful
+		}
+		return p.run(ctx, c, path, args)
+	case len(args) == 0:
 		p.help(p.Stderr, c, path)
 		return c.badUsage()
 	}
-	if args[0] == "help" && c.find("help") == nil {
-		return p.helpFor(c, path, args[1:])
-	}
-	if sub := c.find(args[0]); sub != nil {
-		return p.dispatch(ctx, sub, path+" "+sub.Name, args[1:])
-	}
 	return p.unknown(c, path, args[0])
+}
+
+// asksHelp says whether the first argument of a command asks for its help.
+func (p *Program) asksHelp(c *Command, arg string) bool {
+	if arg == "-h" && c.Options != nil {
+		flags := p.Flags(c)
+		c.Options(flags)
+		return flags.Lookup("h") == nil
+	}
+	return isOne(arg, "-h", "-help", "--help", "-?", "--?")
 }
 
 func (p *Program) run(ctx context.Context, c *Command, path string, args []string) int {
@@ -94,10 +120,15 @@ func (p *Program) run(ctx context.Context, c *Command, path string, args []strin
 	if c.Options != nil {
 		flags := q.Flags(c)
 		c.Options(flags)
-		if code, ok := q.Parse(flags, args); !ok {
+		parse := q.parse
+		if c.Mixed {
+			parse = q.parseMixed
+		}
+		rest, code, ok := parse(flags, args)
+		if !ok {
 			return code
 		}
-		args = flags.Args()
+		args = rest
 	}
 	return c.Run(ctx, &q, args)
 }
@@ -138,6 +169,18 @@ func (c *Command) names() []string {
 	return append(names, "help")
 }
 
+// Suggest returns the command below the running one whose name is most like the typed word, in full: "brepl hook". It is "" if none is
+// near.
+func (p *Program) Suggest(word string) string {
+	if p.running == nil {
+		return ""
+	}
+	if meant := near.Word(word, p.running.names()); meant != "" {
+		return p.path + " " + meant
+	}
+	return ""
+}
+
 // UsageError reports a wrong call of the running command on stderr, with the way to its help, and returns the exit code for it.
 func (p *Program) UsageError(err error) int {
 	if p.running == nil {
@@ -166,6 +209,25 @@ func (p *Program) Flags(c *Command) *flag.FlagSet {
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
 	return flags
+}
+
+func (p *Program) parse(flags *flag.FlagSet, args []string) (rest []string, code int, ok bool) {
+	code, ok = p.Parse(flags, args)
+	return flags.Args(), code, ok
+}
+
+// parseMixed is parse for a command that takes its flags before, between and after its other arguments, which it returns.
+func (p *Program) parseMixed(flags *flag.FlagSet, args []string) (rest []string, code int, ok bool) {
+	for {
+		if code, ok = p.Parse(flags, args); !ok || flags.NArg() == 0 {
+			return rest, code, ok
+		}
+		parsed := args[:len(args)-flags.NArg()]
+		if len(parsed) > 0 && parsed[len(parsed)-1] == "--" {
+			return append(rest, flags.Args()...), code, ok
+		}
+		rest, args = append(rest, flags.Arg(0)), flags.Args()[1:]
+	}
 }
 
 // Parse parses the flags of the running command. When ok is false the command is over and ends with this code: help was printed, or

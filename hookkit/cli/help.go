@@ -18,11 +18,14 @@ func (p *Program) help(w io.Writer, c *Command, path string) {
 	if text != "" {
 		b.WriteString(strings.TrimSpace(text) + "\n\n")
 	}
-	usage := c.Usage
-	if usage == "" && len(c.Sub) > 0 {
-		usage = "COMMAND"
+	usage := "Usage: "
+	if c.Run != nil || c.Usage != "" {
+		b.WriteString(strings.TrimSpace(usage+path+" "+c.Usage) + "\n")
+		usage = strings.Repeat(" ", len(usage))
 	}
-	b.WriteString(strings.TrimSpace("Usage: "+path+" "+usage) + "\n")
+	if len(c.Sub) > 0 && (c.Run != nil || c.Usage == "") {
+		b.WriteString(usage + path + " COMMAND\n")
+	}
 	if len(c.Sub) > 0 {
 		b.WriteString("\nCommands:\n")
 		var rows [][2]string
@@ -44,8 +47,15 @@ func (p *Program) help(w io.Writer, c *Command, path string) {
 func flagRows(flags *flag.FlagSet) [][2]string {
 	var rows [][2]string
 	flags.VisitAll(func(f *flag.Flag) {
+		if f.Usage == "" {
+			return
+		}
 		argument, usage := flag.UnquoteUsage(f)
-		name := strings.TrimSpace("--" + f.Name + " " + argument)
+		dashes := "--"
+		if len(f.Name) == 1 {
+			dashes = "-"
+		}
+		name := strings.TrimSpace(dashes + f.Name + " " + argument)
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}

@@ -6,6 +6,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -54,7 +55,7 @@ func Interruptible(ctx context.Context) (interruptible context.Context, stop con
 // InterruptibleSoon is Interruptible for a hook's path: catching signals needs a thread, 0.3 ms, so it is made beside other work.
 // The caller waits for ready before it starts anything.
 func InterruptibleSoon(ctx context.Context) (interruptible context.Context, ready <-chan struct{}, stop context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	caught := make(chan struct{})
 	go func() {
 		signals := make(chan os.Signal, 1)
@@ -62,12 +63,29 @@ func InterruptibleSoon(ctx context.Context) (interruptible context.Context, read
 		defer signal.Stop(signals)
 		close(caught)
 		select {
-		case <-signals:
-			cancel()
+		case s := <-signals:
+			signal.Stop(signals) // first: whoever sees the context end may count on the second signal
+			cancel(signalError{s})
 		case <-ctx.Done():
 		}
 	}()
-	return ctx, caught, cancel
+	return ctx, caught, func() { cancel(nil) }
+}
+
+// signalError is why an interruptible context has ended.
+type signalError struct{ os.Signal }
+
+func (e signalError) Error() string { return e.String() }
+
+// SignalExit returns the exit code of a program that a signal ended, if one has ended the context: 128 and its number, as a shell
+// reports it. For Ctrl-C that is 130.
+func SignalExit(ctx context.Context) (code int, ok bool) {
+	caught, ok := errors.AsType[signalError](context.Cause(ctx))
+	if !ok {
+		return 0, false
+	}
+	number, ok := caught.Signal.(syscall.Signal)
+	return 128 + int(number), ok
 }
 
 // Getenv returns the value of an environment variable, "" if it is not set.
@@ -89,10 +107,11 @@ func (p *Program) LookupEnv(name string) (string, bool) {
 
 // HookIO returns the program's streams as a hook's run takes them.
 func (p *Program) HookIO() hookkit.IO {
-	return hookkit.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Env, Dir: p.Dir, Terminal: p.terminal(p.Stdin)}
+	return hookkit.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Env, Dir: p.Dir, Terminal: p.Terminal(p.Stdin)}
 }
 
 // Path is the command that is running, in full: "brepl hook stop".
 func (p *Program) Path() string { return p.path }
 
-func (p *Program) terminal(stream any) bool { return p.IsTerminal != nil && p.IsTerminal(stream) }
+// Terminal reports whether one of the program's streams is a terminal.
+func (p *Program) Terminal(stream any) bool { return p.IsTerminal != nil && p.IsTerminal(stream) }

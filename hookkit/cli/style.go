@@ -5,7 +5,7 @@ type Style struct{ on bool }
 
 // Color returns the style for a stream: coloured if the stream is a terminal that can, and NO_COLOR is not set (https://no-color.org).
 func (p *Program) Color(stream any) Style {
-	return Style{on: p.terminal(stream) && p.Getenv("NO_COLOR") == "" && p.Getenv("TERM") != "dumb"}
+	return Style{on: p.Terminal(stream) && p.Getenv("NO_COLOR") == "" && p.Getenv("TERM") != "dumb"}
 }
 
 // Bold makes text bold.

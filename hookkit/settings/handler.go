@@ -19,9 +19,13 @@ type Handler struct {
 	// Dropped says that the host drops the handler without a word because its
 	// timeout is 0, negative or not a number.
 	Dropped bool
+	// StatusMessage is what the host shows while it runs, "" for the host's own words.
+	StatusMessage string
 	// More names the keys beside type, command, args and timeout.
 	More []string
 }
+
+const statusMessage = "statusMessage"
 
 // handler decodes the handler at the cursor. A value that is not an object
 // gives the zero Handler. Of a key given twice the last one counts, as in the host.
@@ -46,6 +50,9 @@ func (c *cursor) handler() Handler {
 			if !h.Dropped {
 				h.Timeout = time.Duration(min(seconds, maxTimeout.Seconds()) * float64(time.Second))
 			}
+		case statusMessage:
+			h.StatusMessage = unquoteValue(c.value())
+			h.More = append(h.More, name)
 		default:
 			c.value()
 			h.More = append(h.More, name)

@@ -18,6 +18,8 @@ type Entry struct {
 	Command   string
 	Args      []string      // nil: Command is a shell line
 	Timeout   time.Duration // whole seconds up to MaxTimeout; 0: leave it to the host
+	// StatusMessage is what the host shows while the handler runs; "" for its own words.
+	StatusMessage string
 }
 
 // A Spec says what Plan shall make of a settings file.
@@ -277,9 +279,23 @@ func (e Entry) metBy(h Handler) bool {
 	}
 	return h.Event == e.Event && (h.Matcher == e.Matcher || all(h.Matcher) && all(e.Matcher)) &&
 		h.Type == "command" && h.Command == e.Command && (h.Args == nil) == (e.Args == nil) && slices.Equal(h.Args, e.Args) &&
-		!h.Dropped && h.Timeout <= MaxTimeout && orDefault(h.Timeout) >= orDefault(e.Timeout) && len(h.More) == 0
+		!h.Dropped && h.Timeout <= MaxTimeout && orDefault(h.Timeout) >= orDefault(e.Timeout) && e.saysAs(h)
+}
+
+// saysAs reports whether h has the status message that e wants, and no other key of somebody's.
+func (e Entry) saysAs(h Handler) bool {
+	if e.StatusMessage == "" {
+		return len(h.More) == 0
+	}
+	return slices.Equal(h.More, []string{statusMessage}) && h.StatusMessage == e.StatusMessage
 }
 
 func (e Entry) handler() Handler {
-	return Handler{Event: e.Event, Matcher: e.Matcher, Type: "command", Command: e.Command, Args: e.Args, Timeout: e.Timeout}
+	h := Handler{
+		Event: e.Event, Matcher: e.Matcher, Type: "command", Command: e.Command, Args: e.Args, Timeout: e.Timeout, StatusMessage: e.StatusMessage,
+	}
+	if e.StatusMessage != "" {
+		h.More = []string{statusMessage}
+	}
+	return h
 }

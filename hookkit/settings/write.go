@@ -123,6 +123,9 @@ func (e Entry) node(handlersInline bool) node {
 	if e.Timeout > 0 {
 		h = append(h, member{"timeout", node{literal: strconv.FormatInt(int64(e.Timeout/time.Second), 10)}})
 	}
+	if e.StatusMessage != "" {
+		h = append(h, member{statusMessage, text(e.StatusMessage)})
+	}
 	entry := []member{{"matcher", text(e.Matcher)}, {"hooks", node{items: []node{{members: h}}, oneLine: handlersInline}}}
 	if e.NoMatcher && e.Matcher == "" {
 		entry = entry[1:]

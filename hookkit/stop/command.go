@@ -194,7 +194,7 @@ func pauseCommand() cli.Command {
 			}
 			s, whose, err := pauseSession(p)
 			if err == nil {
-				err = setPause(s, until)
+				err = s.Pause(pauseName, until)
 			}
 			if err != nil {
 				_, _ = fmt.Fprintf(p.Stderr, "brepl: cannot pause: %v\n", err)
@@ -267,13 +267,13 @@ func endPauses(p *cli.Program) (ended bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	ended, err = endPause(project)
+	ended, err = project.EndPause(pauseName)
 	if id := p.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		s, openErr := session.Open(p.Getenv, id)
 		if openErr != nil {
 			return ended, errors.Join(err, openErr)
 		}
-		endedHere, endErr := endPause(s)
+		endedHere, endErr := s.EndPause(pauseName)
 		return ended || endedHere, errors.Join(err, endErr)
 	}
 	return ended, err

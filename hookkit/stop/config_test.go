@@ -123,6 +123,31 @@ func TestParseReportsAllErrorsAtOnce(t *testing.T) {
   |                                               ^`)
 }
 
+// Issue 4: a wrong :validate is passed over by the edit hooks, so `hook check` says it.
+func TestParseValidate(t *testing.T) {
+	for text, want := range map[string]string{
+		`5`:                     "1:12: :validate must be a map such as {:exclude [\"test/broken/**\"]}, found 5",
+		`{:exclude "x"}`:        "1:22: :validate: :exclude must be a vector of glob patterns (strings), found the string \"x\"",
+		`{:exclude ["src" :x]}`: "1:29: :validate: :exclude must hold glob patterns (strings), found the keyword :x",
+		`{:exclude ["["]}`:      "1:23: :validate: :exclude must hold glob patterns of files in the project, found the string \"[\", which is a malformed pattern",
+		`{:exclude ["/etc/x"]}`: "1:23: :validate: :exclude must hold glob patterns of files in the project, found the string \"/etc/x\", which is a pattern outside the project",
+		`{}`:                    "",
+		`{:exclude []}`:         "",
+		`{:exclude ["a/**/[x]*.{clj,edn}" "./b/" "src/\\[x]"]}`: "",
+	} {
+		_, err := parseText("{:validate " + text + "}")
+		if want == "" {
+			assert.NilError(t, err, text)
+		} else {
+			assert.ErrorContains(t, err, ".brepl/hooks.edn:"+want, text)
+		}
+	}
+	config, err := parseText(`{:validate {:exlude ["a"]}}`)
+	assert.NilError(t, err)
+	assert.Equal(t, len(config.Doubts), 1)
+	assert.Equal(t, config.Doubts[0].Text, ":validate: unknown key :exlude (did you mean `:exclude`?)")
+}
+
 func TestParseDoubts(t *testing.T) {
 	config, err := parseText(`{:stopp 1 :stop [{:type :bash :name "a" :command "x" :retries 3 :retry-on-failure true :code "x" "str" 1}]}`)
 	assert.NilError(t, err)

@@ -26,10 +26,7 @@ func hostLimits(event hookkit.EventName, p *cli.Program, project string) limits 
 	return limitsFor(settings.HostTimeout(settings.Files(dir, p.Getenv("HOME")), string(event), settings.OwnCommand("brepl", "hook", "hooks")))
 }
 
-// limitsFor leaves 5 s of the host's timeout for ending what runs and for the answer, but uses at least 0.8 of it.
-func limitsFor(host time.Duration) limits {
-	return limits{host: host, own: max(host-5*time.Second, host*8/10)}
-}
+func limitsFor(host time.Duration) limits { return limits{host: host, own: settings.OwnTime(host)} }
 
 // grace is how long a command has between TERM and KILL: 2 s, but at most half of what is left after our own deadline.
 func (l limits) grace() time.Duration { return min(proc.DefaultGrace, (l.host-l.own)/2) }

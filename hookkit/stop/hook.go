@@ -2,6 +2,7 @@ package stop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -115,7 +116,7 @@ func (k *stopHook) warn(line string) {
 
 func (k *stopHook) paused(s *store, dir string) (until time.Time, paused bool) {
 	if s.session != nil {
-		if until, paused = pauseOf(s.session, s.now); paused {
+		if until, paused = s.session.Paused(pauseName, s.now); paused {
 			return until, true
 		}
 	}
@@ -123,7 +124,7 @@ func (k *stopHook) paused(s *store, dir string) (until time.Time, paused bool) {
 	if err != nil {
 		return until, false
 	}
-	return pauseOf(project, s.now)
+	return project.Paused(pauseName, s.now)
 }
 
 // badConfig reports a configuration that cannot be used: exit 1, told to the agent once.
@@ -214,10 +215,10 @@ func end(p *cli.Program, id string, now time.Time) error {
 			defer unlock()
 		}
 	}
-	err = s.Remove()
+	err = errors.Join(s.Remove(), session.RemoveBackups(p.Getenv, id))
 	if project, openErr := projectPause(p.Getenv, dir); openErr == nil {
-		if until, paused := pauseOf(project, now); paused && until.IsZero() {
-			_, _ = endPause(project) // a pause that stays is said at the next stop
+		if until, paused := project.Paused(pauseName, now); paused && until.IsZero() {
+			_, _ = project.EndPause(pauseName) // a pause that stays is said at the next stop
 		}
 	}
 	session.Sweep(p.Getenv, now, session.SweepAge)

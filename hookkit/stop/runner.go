@@ -15,15 +15,6 @@ import (
 	"github.com/hookkit/brepl/hookkit/proc"
 )
 
-// exitTempFail is EX_TEMPFAIL of sysexits.h: "not now". A command that ends with it could not run.
-const exitTempFail = 75
-
-// Exit codes of a shell for a command that it cannot run or find.
-const (
-	exitNotExecutable = 126
-	exitNotFound      = 127
-)
-
 // Evaluator evaluates a hook's code in a running REPL.
 type Evaluator interface {
 	// Eval returns an error for which errors.Is(err, nrepl.ErrNoServer) holds when there is no server to ask.
@@ -73,12 +64,7 @@ func (r *Runner) command(ctx context.Context, h *Hook, out io.Writer) (Kind, str
 	if err != nil {
 		return CannotRun, err.Error()
 	}
-	shell, err := proc.Shell(env)
-	if err != nil {
-		return CannotRun, err.Error()
-	}
-	result := proc.Run(ctx, proc.Command{
-		Argv:    append(shell, h.Command),
+	result, cannot := proc.RunShell(ctx, h.Command, proc.Command{
 		Dir:     dir,
 		Env:     env,
 		Output:  out,
@@ -88,21 +74,12 @@ func (r *Runner) command(ctx context.Context, h *Hook, out io.Writer) (Kind, str
 		CancelGrace: 700 * time.Millisecond,
 	})
 	switch {
-	case result.StartErr != nil:
-		return CannotRun, oneLine(result.StartErr.Error())
+	case cannot != "":
+		return CannotRun, oneLine(cannot)
 	case result.TimedOut:
 		return Failed, timedOut(h.Timeout)
 	case result.OK():
 		return Passed, ""
-	case result.Exit == exitTempFail:
-		return CannotRun, "it says that it cannot run now (exit 75)"
-	case result.Exit == exitNotExecutable || result.Exit == exitNotFound:
-		// A program may return these codes itself; only the shell knows.
-		if word := firstWord(h.Command); word != "" {
-			if found, err := proc.Probe(ctx, shell, word, dir, env); err == nil && !found {
-				return CannotRun, fmt.Sprintf("the command %s was not found or cannot be executed", word)
-			}
-		}
 	}
 	return Failed, result.String()
 }
@@ -112,40 +89,6 @@ func workDir(project, cwd string) string {
 		return cwd
 	}
 	return filepath.Join(project, cwd)
-}
-
-// firstWord is the program of a command line, after assignments: "make" in "CI=1 make test; x". It is empty
-// where only a shell could tell: expansions, groups, escapes.
-func firstWord(command string) string {
-	for {
-		command = strings.TrimLeft(command, " \t\n")
-		word, rest := cutWord(command)
-		if strings.ContainsAny(word, "$`\\*?[{~!#") {
-			return ""
-		}
-		name, _, assigned := strings.Cut(word, "=")
-		if !assigned || name == "" || strings.ContainsAny(name, `"'`) {
-			return strings.NewReplacer(`"`, "", `'`, "").Replace(word)
-		}
-		command = rest
-	}
-}
-
-// cutWord splits a command line after its first word, which may have quoted parts.
-func cutWord(command string) (word, rest string) {
-	quote := rune(0)
-	for i, r := range command {
-		switch {
-		case r == quote:
-			quote = 0
-		case quote != 0:
-		case r == '"' || r == '\'':
-			quote = r
-		case strings.ContainsRune(" \t\n;&|<>()", r):
-			return command[:i], command[i:]
-		}
-	}
-	return command, ""
 }
 
 func (r *Runner) evaluate(ctx context.Context, h *Hook, out io.Writer) (Kind, string) {

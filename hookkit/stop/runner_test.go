@@ -96,30 +96,6 @@ func TestRunKeepsTheEndOfLongOutput(t *testing.T) {
 	assert.Assert(t, bytes.HasPrefix(live.Bytes(), []byte("1\n2\n")))
 }
 
-func TestFirstWord(t *testing.T) {
-	for command, want := range map[string]string{
-		"make test":           "make",
-		"  CI=1 A=b make x":   "make",
-		"CI=1":                "",
-		"'my tool' x":         "my tool",
-		`"nope" y`:            "nope",
-		"nope-x; y":           "nope-x",
-		"a|b":                 "a",
-		`A="b c" nope`:        "nope",
-		"$TOOL x":             "",
-		"(cd x; y)":           "",
-		"~/bin/x":             "",
-		"":                    "",
-		"./run.sh -v":         "./run.sh",
-		"! grep x":            "",
-		"=x":                  "=x",
-		"clj-kondo --lint s;": "clj-kondo",
-		"{ x; }":              "",
-	} {
-		assert.Equal(t, firstWord(command), want, "%q", command)
-	}
-}
-
 func TestRunREPL(t *testing.T) {
 	status := func(words ...string) nrepl.Status {
 		s := nrepl.Status{}

@@ -54,7 +54,7 @@ var fields = [...]field{
 	{key: "env", of: Bash, expected: "a map of strings to strings", set: setEnv},
 }
 
-// topKeys are the keys at the top of hooks.edn. :validate belongs to the edit hooks.
+// topKeys are the keys at the top of hooks.edn.
 var topKeys = []string{"stop", "subagents?", "skip-while-background?", "inform", "validate"}
 
 const (
@@ -147,9 +147,36 @@ func (p *parser) top(m *clj.Node) {
 			default:
 				p.add(value, ":inform must be :user or :agent, found %s", describe(value))
 			}
-		case "validate": // read by the edit hooks
+		case "validate":
+			p.validate(value)
 		default:
 			p.doubt(key, "unknown key %s%s", clj.Source(p.src, key), suggestion(name, topKeys))
+		}
+	}
+}
+
+// validate checks what the edit hooks read: they pass over what is wrong there, so somebody has to say it.
+func (p *parser) validate(m *clj.Node) {
+	if m.Kind != clj.Map {
+		p.add(m, ":validate must be a map such as {:exclude [\"test/broken/**\"]}, found %s", describe(m))
+		return
+	}
+	for key, value := range m.Pairs() {
+		if name := keyword(key); name != "exclude" {
+			p.doubt(key, ":validate: unknown key %s%s", clj.Source(p.src, key), suggestion(name, []string{"exclude"}))
+			continue
+		}
+		if value.Kind != clj.Vector {
+			p.add(value, ":validate: :exclude must be a vector of glob patterns (strings), found %s", describe(value))
+			continue
+		}
+		for _, c := range value.Children {
+			switch problem := checkPattern(c.Text); {
+			case c.Kind != clj.String:
+				p.add(c, ":validate: :exclude must hold glob patterns (strings), found %s", describe(c))
+			case problem != "":
+				p.add(c, ":validate: :exclude must hold glob patterns of files in the project, found %s, which is %s", describe(c), problem)
+			}
 		}
 	}
 }

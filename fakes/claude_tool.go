@@ -177,7 +177,12 @@ func applyEdit(file, old, replacement string, all bool) (before, after, refused 
 		return "", "", "String to replace not found in file.\nString: " + old
 	case n > 1 && !all:
 		return "", "", fmt.Sprintf("Found %d matches of the string to replace, but replace_all is false.\nString: %s", n, old)
-	case all:
+	}
+	// What is deleted at the end of a line goes with the line end.
+	if replacement == "" && !strings.HasSuffix(old, "\n") && strings.Contains(before, old+"\n") {
+		old += "\n"
+	}
+	if all {
 		return before, strings.ReplaceAll(before, old, replacement), ""
 	}
 	return before, strings.Replace(before, old, replacement, 1), ""

@@ -28,7 +28,7 @@ type NREPL struct {
 	cfg     nreplConfig
 	dialect dialect
 	ln      net.Listener
-	addr    *net.TCPAddr
+	addr    net.Addr
 	closing chan struct{}
 	wg      sync.WaitGroup
 
@@ -52,6 +52,7 @@ type NREPL struct {
 type nreplConfig struct {
 	preset      Preset
 	address     string
+	socket      string // path of a unix-domain socket; instead of address
 	relaxed     bool
 	refuseAfter int // -1: never
 	fault       Fault
@@ -71,6 +72,13 @@ func NREPLOnIPv6() NREPLOption {
 // example to start a server where one was refused before.
 func NREPLOnPort(port int) NREPLOption {
 	return func(c *nreplConfig) { c.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+}
+
+// NREPLOnSocket listens on a unix-domain socket with this path, as `nrepl.cmdline
+// --socket` does, and on no port. [ResetConnection] and [HalfClosed] do nothing
+// on it.
+func NREPLOnSocket(path string) NREPLOption {
+	return func(c *nreplConfig) { c.socket = path }
 }
 
 // NREPLRelaxed answers evaluations without a script with nil instead of
@@ -122,16 +130,16 @@ func startNREPL(t T, opts []NREPLOption) (*NREPL, error) {
 	if err != nil {
 		return nil, err
 	}
-	ln, err := net.Listen("tcp", cfg.address)
+	network, address := "tcp", cfg.address
+	if cfg.socket != "" {
+		network, address = "unix", cfg.socket
+	}
+	ln, err := net.Listen(network, address)
 	if err != nil {
 		return nil, err
 	}
-	addr, ok := ln.Addr().(*net.TCPAddr)
-	if !ok {
-		return nil, fmt.Errorf("listening on %v, which is no TCP address", ln.Addr())
-	}
 	s := &NREPL{
-		t: t, cfg: cfg, dialect: server, ln: ln, addr: addr,
+		t: t, cfg: cfg, dialect: server, ln: ln, addr: ln.Addr(),
 		closing: make(chan struct{}), changed: make(chan struct{}),
 		conns: map[*nreplConn]struct{}{}, settled: map[string]int{}, unchecked: true,
 		ns: initialNs, turn: make(chan struct{}, 1),
@@ -143,20 +151,36 @@ func startNREPL(t T, opts []NREPLOption) (*NREPL, error) {
 	return s, nil
 }
 
-// Port returns the port the server listens on.
-func (s *NREPL) Port() int { return s.addr.Port }
+// Port returns the port the server listens on, 0 with [NREPLOnSocket].
+func (s *NREPL) Port() int {
+	if tcp, ok := s.addr.(*net.TCPAddr); ok {
+		return tcp.Port
+	}
+	return 0
+}
 
-// Host returns the address without the port: "127.0.0.1" or "::1".
-func (s *NREPL) Host() string { return s.addr.IP.String() }
+// Host returns the address without the port: "127.0.0.1" or "::1"; "" with
+// [NREPLOnSocket].
+func (s *NREPL) Host() string {
+	if tcp, ok := s.addr.(*net.TCPAddr); ok {
+		return tcp.IP.String()
+	}
+	return ""
+}
 
-// Addr returns host and port in the form that net.Dial takes.
+// Addr returns host and port in the form that net.Dial takes, or the path of the
+// socket.
 func (s *NREPL) Addr() string { return s.addr.String() }
 
 // WritePortFile writes .nrepl-port into dir as nREPL does, without a newline,
-// and returns its path.
+// and returns its path. With [NREPLOnSocket] it is empty, as nREPL leaves it.
 func (s *NREPL) WritePortFile(dir string) string {
 	path := filepath.Join(dir, ".nrepl-port")
-	if err := os.WriteFile(path, []byte(strconv.Itoa(s.Port())), 0o600); err != nil {
+	content := strconv.Itoa(s.Port())
+	if s.cfg.socket != "" {
+		content = ""
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		s.problem("cannot write the port file: %v", err)
 	}
 	return path
@@ -231,8 +255,15 @@ func (s *NREPL) problem(format string, args ...any) {
 	s.problems = append(s.problems, text)
 	s.mu.Unlock()
 	if s.t != nil {
-		s.t.Errorf("fakes.NREPL on port %d: %s", s.Port(), text)
+		s.t.Errorf("fakes.NREPL on %s: %s", s.where(), text)
 	}
+}
+
+func (s *NREPL) where() string {
+	if s.cfg.socket != "" {
+		return s.cfg.socket
+	}
+	return "port " + strconv.Itoa(s.Port())
 }
 
 // Received returns all messages that arrived so far, in order of arrival.

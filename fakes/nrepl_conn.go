@@ -97,8 +97,8 @@ func (c *nreplConn) shut() {
 	c.write.Lock()
 	c.mute = true
 	c.write.Unlock()
-	if tcp, ok := c.net.(*net.TCPConn); ok {
-		_ = tcp.CloseWrite() // the client may be gone already
+	if half, ok := c.net.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // the client may be gone already
 	}
 }
 
@@ -158,8 +158,8 @@ func (c *nreplConn) send(m Message) {
 func (c *nreplConn) halfLocked(frame []byte) {
 	c.rawLocked(frame[:len(frame)/2])
 	c.mute = true
-	if tcp, ok := c.net.(*net.TCPConn); ok {
-		_ = tcp.CloseWrite() // the client may be gone already
+	if half, ok := c.net.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // the client may be gone already
 	}
 }
 

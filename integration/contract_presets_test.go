@@ -279,6 +279,17 @@ var differences = []difference{
 		}),
 	},
 
+	{contract: "code that reads input is given it", server: fakes.Babashka, how: "throws, never asks"},
+	{contract: "code that reads input is given it", server: fakes.NBB, how: "there is no read-line"},
+	{contract: "code that reads input is given it", server: fakes.LetGo, how: "never asks"},
+	{contract: "a file that reads input is given it", server: fakes.Babashka, how: "throws, never asks"},
+	{contract: "a file that reads input is given it", server: fakes.NBB, how: "there is no read-line"},
+	{contract: "a file that reads input is given it", server: fakes.LetGo, how: "never asks"},
+
+	{contract: "a value is cut at its quota", server: fakes.Babashka, how: "no quota", script: printsAll, check: ignoresQuota},
+	{contract: "a value is cut at its quota", server: fakes.NBB, how: "no quota", script: printsAll, check: ignoresQuota},
+	{contract: "a value is cut at its quota", server: fakes.LetGo, how: "no quota", script: printsAll, check: ignoresQuota},
+
 	{contract: "an interrupted loop leaves the session usable", server: fakes.Babashka, how: "no interrupt"},
 	{contract: "an interrupted loop leaves the session usable", server: fakes.NBB, how: "no interrupt"},
 	{contract: "an interrupted loop leaves the session usable", server: fakes.LetGo, how: "no interrupt"},
@@ -344,6 +355,14 @@ func contractOf(t *testing.T, server fakes.Preset) []contractCase {
 		cases = append(cases, c)
 	}
 	return cases
+}
+
+func printsAll(f *fakes.NREPL) { f.On("(range 1000)").Value("(0 1 2 3 4 5 6 7)") }
+
+func ignoresQuota(ctx context.Context, t *testing.T, server *replServer) {
+	got, err := session(ctx, t, server).Eval(ctx, nrepl.Request{Code: "(range 1000)", PrintQuota: 12}, nil)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, nrepl.Result{Values: []string{"(0 1 2 3 4 5 6 7)"}, Ns: "user", Status: status("done")})
 }
 
 func thrownByNBB(code, symbol string) fakeScript {

@@ -5,6 +5,7 @@ package integration
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -205,6 +206,43 @@ var contract = []contractCase{
 		}),
 	},
 	{
+		name:   "code that reads input is given it",
+		script: func(f *fakes.NREPL) { f.On("(read-line)").NeedInput().Value(`"λ, Ada"`) },
+		check: evaluates(nrepl.Request{Code: "(read-line)", Input: adaThenEnd}, nrepl.Result{
+			Values: []string{`"λ, Ada"`}, Ns: "user", Status: status("done", "need-input"),
+		}),
+	},
+	{
+		name: "a file that reads input is given it",
+		script: func(f *fakes.NREPL) {
+			f.OnLoadFile("/project/src/ask.clj").NeedInput().Value(`"λ, Ada"`)
+		},
+		check: func(ctx context.Context, t *testing.T, server *replServer) {
+			got, err := session(ctx, t, server).LoadFile(ctx, nrepl.LoadRequest{
+				Path: "/project/src/ask.clj", Name: "ask.clj", Content: "(read-line)", Input: adaThenEnd,
+			}, nil)
+			assert.NilError(t, err)
+			assert.DeepEqual(t, got, nrepl.Result{Values: []string{`"λ, Ada"`}, Status: status("done", "need-input")})
+		},
+	},
+	{
+		name: "a value is cut at its quota",
+		script: func(f *fakes.NREPL) {
+			f.On("(range 1000)").Message(fakes.Message{
+				"value": "(0 1 2 3 4 5", "ns": "user", "status": []string{"nrepl.middleware.print/truncated"},
+				"nrepl.middleware.print/truncated-keys": []string{"value"},
+			})
+		},
+		check: evaluates(nrepl.Request{Code: "(range 1000)", PrintQuota: len("(0 1 2 3 4 5")}, nrepl.Result{
+			Values: []string{"(0 1 2 3 4 5"}, Ns: "user", Status: status("done", "nrepl.middleware.print/truncated"),
+		}),
+	},
+	{
+		name:   "a message as it is, and all of its answer",
+		script: func(f *fakes.NREPL) { f.On("(+ 1 2)").Value("3") },
+		check:  checkRaw,
+	},
+	{
 		name: "an interrupted loop leaves the session usable",
 		script: func(f *fakes.NREPL) {
 			f.On(endless).Out("started\n").Hang()
@@ -320,10 +358,37 @@ func evaluates(request nrepl.Request, want nrepl.Result) func(context.Context, *
 
 func loads(path, content string, want nrepl.Result) func(context.Context, *testing.T, *replServer) {
 	return func(ctx context.Context, t *testing.T, server *replServer) {
-		got, err := session(ctx, t, server).LoadFile(ctx, path, path[strings.LastIndexByte(path, '/')+1:], content, nil)
+		got, err := session(ctx, t, server).LoadFile(ctx, nrepl.LoadRequest{
+			Path: path, Name: path[strings.LastIndexByte(path, '/')+1:], Content: content,
+		}, nil)
 		assert.NilError(t, err)
 		assert.DeepEqual(t, got, want)
 	}
+}
+
+// adaThenEnd is an nrepl.Input.
+func adaThenEnd(context.Context) (string, error) { return "λ, Ada\n", nil }
+
+func checkRaw(ctx context.Context, t *testing.T, server *replServer) {
+	conn := connect(ctx, t, server)
+	answer := func(m nrepl.Message) (values []string, status string) {
+		set := nrepl.Status{}
+		assert.NilError(t, conn.Raw(ctx, m, func(m nrepl.Message) {
+			assert.Equal(t, fmt.Sprint(m["id"]), "mine")
+			if value := m.Text("value"); value != "" {
+				values = append(values, value)
+			}
+			for word := range m.Status() {
+				set[word] = true
+			}
+		}))
+		return values, set.String()
+	}
+	values, status := answer(nrepl.Message{"op": "eval", "code": "(+ 1 2)", "id": "mine"})
+	assert.DeepEqual(t, values, []string{"3"})
+	assert.Equal(t, status, "done")
+	_, status = answer(nrepl.Message{"op": "no-such-op", "id": "mine"})
+	assert.Equal(t, status, "done error unknown-op")
 }
 
 func checkStreaming(ctx context.Context, t *testing.T, server *replServer) {

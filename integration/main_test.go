@@ -3,11 +3,17 @@ package integration
 import (
 	"os"
 	"testing"
+
+	"github.com/hookkit/brepl/fakes"
 )
 
 func TestMain(m *testing.M) {
+	fakes.ToolMain()
 	if len(os.Args) > 1 && os.Args[1] == parrotCommand {
 		os.Exit(parrot())
+	}
+	if len(os.Args) > 1 && os.Args[1] == neighboursCommand {
+		os.Exit(neighbours(os.Args[2:]))
 	}
 	if code, known := clientCommands(os.Args); known {
 		os.Exit(code)

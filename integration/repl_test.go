@@ -25,6 +25,7 @@ import (
 type replServer struct {
 	Host string
 	Port int
+	Dir  string // where it runs; "" for one in a container
 	// Kill ends the server at once, as a crash does. It may be called more than once.
 	Kill func()
 }
@@ -112,7 +113,7 @@ func startJVM() (*replServer, error) {
 			kill()
 			return nil, fmt.Errorf("the JVM server told no port: %q", first)
 		}
-		server := &replServer{Host: "127.0.0.1", Port: port, Kill: kill}
+		server := &replServer{Host: "127.0.0.1", Port: port, Dir: dir, Kill: kill}
 		if err := server.ready(replStartLimit); err != nil {
 			kill()
 			return nil, err

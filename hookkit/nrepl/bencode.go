@@ -2,13 +2,13 @@ package nrepl
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // decodeLimits bounds one message from a peer that is not trusted. All are
@@ -159,11 +159,23 @@ func (d *decoder) text(first byte) (string, error) {
 		d.note(buf)
 		return string(buf), err
 	}
-	// A long string grows as it arrives: a length alone allocates nothing.
-	var buf bytes.Buffer
-	_, err := io.CopyN(&buf, d.r, int64(n))
-	d.note(buf.Bytes())
-	return buf.String(), err
+	return d.long(n)
+}
+
+// long reads a string of n bytes that is larger than the reader's buffer. It
+// grows as it arrives, so that a length alone allocates nothing, and gets its
+// whole room when enough of it is there: large prints come one after the other.
+func (d *decoder) long(n int) (string, error) {
+	const enough = 1 << 20
+	var text strings.Builder
+	_, err := io.CopyN(&text, d.r, int64(min(n, enough)))
+	d.note([]byte(text.String()[:min(text.Len(), headSize)]))
+	if err != nil || n <= enough {
+		return text.String(), err
+	}
+	text.Grow(n - enough)
+	_, err = io.CopyN(&text, d.r, int64(n-enough))
+	return text.String(), err
 }
 
 func (d *decoder) integer() (any, error) {

@@ -27,6 +27,10 @@ const (
 type Conn struct {
 	// Limits bounds the evaluations that start after it is set.
 	Limits Limits
+	// Trace is called with each message that is sent or was received, those
+	// that nobody waits for included; never twice at the same time. It must not
+	// change the message. Set it before the first call, or in Lookup.Trace.
+	Trace func(sent bool, m Message)
 
 	nc     net.Conn
 	dec    *decoder
@@ -36,6 +40,8 @@ type Conn struct {
 
 	op    chan struct{} // held by the operation that reads
 	write chan struct{} // held by whoever writes
+
+	tracing sync.Mutex // held while Trace runs
 
 	mu       sync.Mutex
 	lastID   int
@@ -290,6 +296,7 @@ func (c *Conn) send(ctx context.Context, request map[string]any) error {
 	if dead != nil {
 		return dead
 	}
+	c.trace(true, request)
 	defer guard(ctx, c.nc.SetWriteDeadline)()
 	n, err := c.nc.Write(frame)
 	if err != nil && n > 0 {
@@ -311,12 +318,21 @@ func (c *Conn) receive() (Message, error) {
 	}
 	c.dec.whole++
 	m := Message(dict)
+	c.trace(false, m)
 	c.mu.Lock()
 	if i := slices.Index(c.closing, m.Text("id")); i >= 0 && m.Status()["done"] {
 		c.closing = slices.Delete(c.closing, i, i+1)
 	}
 	c.mu.Unlock()
 	return m, nil
+}
+
+func (c *Conn) trace(sent bool, m Message) {
+	if c.Trace != nil {
+		c.tracing.Lock()
+		defer c.tracing.Unlock()
+		c.Trace(sent, m)
+	}
 }
 
 // fail turns what ended a call into the error to return, and closes the

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,61 +17,102 @@ import (
 // made or refused at once.
 const dialTimeout = 5 * time.Second
 
-// maxPortFile bounds a port file, which holds five digits.
-const maxPortFile = 128
-
 // Lookup says where to look for a server.
 type Lookup struct {
 	// Port is the port that the user asked for (--port), 0 if none. No other
 	// place is looked at then, even if nothing listens there.
 	Port int
-	// Host is the host that the user asked for (--host). If empty, it is
-	// BREPL_HOST, and if that is empty, localhost in both address families.
+	// Socket is the path of the unix-domain socket that the user asked for
+	// instead of a port. See SetPort.
+	Socket string
+	// Host is the host that the user asked for (--host), or "nrepl+unix:PATH".
+	// If empty, it is BREPL_HOST, and if that is empty, localhost in both
+	// address families.
 	Host string
 	// Dir is the folder with the .nrepl-port file.
 	Dir string
+	// File is the file that is to be evaluated, if it is one: port files are
+	// then looked for from its folder up to the project's root (see around),
+	// and in Dir.
+	File string
+	// Discover also looks where nobody said that there is a server: into
+	// .shadow-cljs/nrepl.port, the port files of the folders around Dir, and at
+	// what this user's processes listen on.
+	Discover bool
+	// PathMap says how the folders here are called where a server runs.
+	PathMap PathMap
 	// Getenv looks up an environment variable; nil: there are none.
 	Getenv func(string) string
+	// Trace becomes Conn.Trace of every connection that is tried.
+	Trace func(sent bool, m Message)
+}
+
+// SetPort takes the value of --port: a port, or "nrepl+unix:PATH", where a
+// relative path is one in l.Dir. The error does not name the flag.
+func (l *Lookup) SetPort(text string) (err error) {
+	l.Port, l.Socket, err = parseAddress(text, l.Dir)
+	return err
 }
 
 // Target is a place where a server may be.
 type Target struct {
 	Host   string // "localhost" means 127.0.0.1 and ::1
-	Port   int    // 1 to 65535
-	Source string // where the port is from: "--port", ".nrepl-port" or "BREPL_PORT"
+	Port   int    // 1 to 65535; 0 with a Socket
+	Source string // where it is from: "--port", ".nrepl-port", a port file's path, "BREPL_PORT" or "discovery"
+	Socket string // path of a unix-domain socket; Host is empty then
 }
 
-// String returns source, host and port, for messages.
-func (t Target) String() string {
-	return fmt.Sprintf("%s (%s)", net.JoinHostPort(t.Host, strconv.Itoa(t.Port)), t.Source)
+// Address returns host:port, or nrepl+unix:PATH.
+func (t Target) Address() string {
+	if t.Socket != "" {
+		return unixScheme + t.Socket
+	}
+	return net.JoinHostPort(t.Host, strconv.Itoa(t.Port))
 }
 
-// Targets returns the places to try, in order, and what is wrong with the
-// places that name no port. A missing port file or variable is no problem.
+// String returns source and address, for messages.
+func (t Target) String() string { return t.Address() + " (" + t.Source + ")" }
+
+// Targets returns the places to try before any discovery, in order, and what is
+// wrong with the places that name no server. A missing port file or variable is
+// no problem.
 func (l Lookup) Targets() (targets []Target, problems []error) {
 	host := l.host()
+	if socket, ok, err := parseSocket(l.Host, l.Dir); ok {
+		if err != nil {
+			return nil, []error{fmt.Errorf("--host: %w", err)}
+		}
+		return []Target{{Socket: socket, Source: "--host"}}, nil
+	}
+	if l.Socket != "" {
+		return []Target{{Socket: l.Socket, Source: "--port"}}, nil
+	}
 	if l.Port != 0 {
 		if err := checkPort(l.Port); err != nil {
 			return nil, []error{fmt.Errorf("--port: %w", err)}
 		}
-		return []Target{{host, l.Port, "--port"}}, nil
+		return []Target{{Host: host, Port: l.Port, Source: "--port"}}, nil
 	}
-	path := filepath.Join(l.Dir, ".nrepl-port")
-	switch port, err := readPortFile(path); {
-	case err == nil:
-		targets = append(targets, Target{host, port, ".nrepl-port"})
-	case !errors.Is(err, fs.ErrNotExist):
-		problems = append(problems, fmt.Errorf("%s: %w", path, err))
+	for _, dir := range l.portFolders() {
+		found, wrong := l.portFiles(host, dir)
+		targets, problems = append(targets, found...), append(problems, wrong...)
 	}
 	if text := l.getenv("BREPL_PORT"); text != "" {
-		port, err := parsePort(text)
+		port, socket, err := parseAddress(text, l.Dir)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("BREPL_PORT: %w", err))
 		} else {
-			targets = append(targets, Target{host, port, "BREPL_PORT"})
+			targets = append(targets, target(host, port, socket, "BREPL_PORT"))
 		}
 	}
 	return targets, problems
+}
+
+func target(host string, port int, socket, source string) Target {
+	if socket != "" {
+		host = ""
+	}
+	return Target{Host: host, Port: port, Socket: socket, Source: source}
 }
 
 func (l Lookup) getenv(name string) string {
@@ -98,113 +137,136 @@ func (l Lookup) host() string {
 	return host
 }
 
-// readPortFile reads a port from a regular file. Something else under the name
-// (a FIFO, a device) is not opened for long enough to hang.
-func readPortFile(path string) (int, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, plain(err)
-	}
-	if !info.Mode().IsRegular() {
-		return 0, errors.New("is not a regular file")
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return 0, plain(err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxPortFile+1))
-	if err != nil {
-		return 0, plain(err)
-	}
-	if len(text) > maxPortFile {
-		return 0, fmt.Errorf("is larger than %d bytes, so it is no port file", maxPortFile)
-	}
-	return parsePort(string(text))
-}
-
-// plain takes the path out of a file error: the caller says it.
-func plain(err error) error {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err
-	}
-	return err
-}
-
-func parsePort(text string) (int, error) {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return 0, errors.New("is empty, expected a port number")
-	}
-	for i := range len(text) { // no sign, which Atoi takes
-		if !isDigit(text[i]) {
-			return 0, fmt.Errorf("%q is not a port number", text)
-		}
-	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, fmt.Errorf("%s is not a port, expected 1 to 65535", text)
-	}
-	return port, checkPort(port)
-}
-
-func checkPort(port int) error {
-	if port < 1 || port > 65535 {
-		return fmt.Errorf("%d is not a port, expected 1 to 65535", port)
-	}
-	return nil
-}
-
 // Connect returns a connection to the first target that accepts and answers a
 // clone in bencode. That session is what the first Conn.Clone returns.
 //
 // A target that refuses, that cannot be reached, that closes without an answer
 // or that answers in another protocol is passed over. If none is left the error
-// is a *NoServerError. A target that accepts and is silent until the context
-// ends is no reason to go on: it may be a busy server, and the error is a
-// *TimeoutError.
+// is a *NoServerError, or with Lookup.Discover a *AmbiguousError where several
+// servers would do. A target that accepts and is silent until the context ends
+// is no reason to go on: it may be a busy server, and the error is a
+// *TimeoutError. Nothing waits for a server that is about to start: the next
+// call finds it.
 func Connect(ctx context.Context, l Lookup) (*Conn, error) {
 	ctx, cancel := withTimeout(ctx, opTimeout)
 	defer cancel()
+	s := search{lookup: l}
+	if c, err := s.try(ctx, l.named()); c != nil || err != nil {
+		return c, err
+	}
+	none := &NoServerError{}
+	if l.discovers() {
+		none.Dir = l.Dir
+		found, quiet := l.discover(ctx)
+		for _, step := range l.nearby(found) {
+			if c, err := s.try(ctx, step); c != nil || err != nil {
+				return c, err
+			}
+		}
+		s.tried = append(s.tried, quiet...)
+	}
+	none.Tried = s.tried
+	return nil, none
+}
+
+// step is one step of the search: places that were named, or else servers of
+// which there must not be two.
+type step struct {
+	targets  []Target
+	problems []error // places that name no server
+	dir      string  // where the servers run
+	servers  []*Server
+}
+
+func (l Lookup) named() step {
 	targets, problems := l.Targets()
-	var tried []string
-	for _, problem := range problems {
-		tried = append(tried, problem.Error())
+	return step{targets: targets, problems: problems}
+}
+
+// search is what a Connect has tried so far.
+type search struct {
+	lookup Lookup
+	tried  []string
+}
+
+// try returns a connection, or an error that ends the search, or neither.
+func (s *search) try(ctx context.Context, at step) (*Conn, error) {
+	for _, problem := range at.problems {
+		s.tried = append(s.tried, problem.Error())
+	}
+	if len(at.servers) > 1 {
+		return nil, &AmbiguousError{Dir: at.dir, Servers: at.servers}
+	}
+	targets := at.targets
+	for _, server := range at.servers {
+		targets = append(targets, server.Target)
 	}
 	for _, t := range targets {
-		var refusals []string
-		for _, addr := range t.addresses() {
-			c, err := t.connect(ctx, addr)
-			if err == nil {
-				c.target = t
-				c.passed = tried // without refusals: a server on one of localhost's addresses was found where it should be
-				return c, nil
-			}
-			if !passOver(ctx, err) {
-				return nil, err
-			}
-			refusals = append(refusals, fmt.Sprintf("%s from %s: %s", addr, t.Source, short(err)))
+		c, refusals, err := s.connect(ctx, t)
+		if err != nil {
+			return nil, err
 		}
-		tried = append(tried, refusals...)
+		if c != nil {
+			c.target = t
+			c.passed = s.tried // without refusals: a server on one of localhost's addresses was found where it should be
+			return c, nil
+		}
+		s.tried = append(s.tried, refusals...)
 	}
-	return nil, &NoServerError{Tried: tried}
+	return nil, nil //nolint:nilnil // there is none here, and the search goes on
+}
+
+// connect tries the addresses of a target. The refusals say why there is no
+// connection; an error ends the search.
+func (s *search) connect(ctx context.Context, t Target) (c *Conn, refusals []string, err error) {
+	stale := s.lookup.Discover || s.lookup.File != "" // who looks only where told needs no judgement, `hook stop` promises the words
+	for _, addr := range t.addresses() {
+		if c, err = t.connect(ctx, addr, s.lookup.Trace); err == nil {
+			return c, nil, nil
+		}
+		if !passOver(ctx, err) {
+			return nil, nil, err
+		}
+		stale = stale && t.isStale(err)
+		refusals = append(refusals, fmt.Sprintf("%s from %s: %s", addr, t.Source, short(err)))
+	}
+	if stale {
+		refusals = []string{t.Address() + " from " + t.Source + ": " + staleFile}
+	}
+	return nil, refusals, nil
+}
+
+const staleFile = "nothing listens there, the file is stale"
+
+// isStale says whether a port file names the target, and nothing listens there.
+func (t Target) isStale(err error) bool {
+	fromFile := strings.HasSuffix(t.Source, portFileNames[0]) || strings.HasSuffix(t.Source, portFileNames[1])
+	return fromFile && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist))
 }
 
 // addresses returns what to dial, in order. A server on localhost may listen in
 // one address family only; where none listens the refusal comes at once.
 func (t Target) addresses() []string {
-	port := strconv.Itoa(t.Port)
 	if t.Host == "localhost" {
+		port := strconv.Itoa(t.Port)
 		return []string{net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("::1", port)}
 	}
-	return []string{net.JoinHostPort(t.Host, port)}
+	return []string{t.Address()}
+}
+
+// dial connects to an address of the form host:port or nrepl+unix:PATH.
+func dial(ctx context.Context, addr string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	if path, ok := strings.CutPrefix(addr, unixScheme); ok {
+		return dialer.DialContext(ctx, "unix", path)
+	}
+	return dialer.DialContext(ctx, "tcp", addr)
 }
 
 // connect dials and clones a session, which tells whether this is a server.
-func (t Target) connect(ctx context.Context, addr string) (*Conn, error) {
+func (t Target) connect(ctx context.Context, addr string, trace func(bool, Message)) (*Conn, error) {
 	start := time.Now()
-	dialer := net.Dialer{Timeout: dialTimeout}
-	nc, err := dialer.DialContext(ctx, "tcp", addr)
+	nc, err := dial(ctx, addr)
 	if err != nil {
 		var timeout net.Error
 		if errors.As(err, &timeout) && timeout.Timeout() || ctx.Err() != nil {
@@ -217,6 +279,10 @@ func (t Target) connect(ctx context.Context, addr string) (*Conn, error) {
 		return nil, err
 	}
 	c := NewConn(nc)
+	if t.Socket != "" {
+		c.addr = addr
+	}
+	c.Trace = trace
 	c.spare, err = c.clone(ctx)
 	if err != nil {
 		_ = c.Close() // err is the one to tell

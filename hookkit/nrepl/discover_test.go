@@ -43,18 +43,18 @@ func TestTargets(t *testing.T) {
 	}{
 		{"nothing", lookup(t, "-"), nil, ""},
 		{"no environment", Lookup{Dir: t.TempDir()}, nil, ""},
-		{"file", lookup(t, "7888"), []Target{{"localhost", 7888, ".nrepl-port"}}, ""},
-		{"file with blanks", lookup(t, " 7888\r\n"), []Target{{"localhost", 7888, ".nrepl-port"}}, ""},
-		{"file, then variable", lookup(t, "7888", "BREPL_PORT", "7999"), []Target{{"localhost", 7888, ".nrepl-port"}, {"localhost", 7999, "BREPL_PORT"}}, ""},
-		{"empty file", lookup(t, "", "BREPL_PORT", "7999"), []Target{{"localhost", 7999, "BREPL_PORT"}}, "DIR/.nrepl-port: is empty, expected a port number"},
+		{"file", lookup(t, "7888"), []Target{{Host: "localhost", Port: 7888, Source: ".nrepl-port"}}, ""},
+		{"file with blanks", lookup(t, " 7888\r\n"), []Target{{Host: "localhost", Port: 7888, Source: ".nrepl-port"}}, ""},
+		{"file, then variable", lookup(t, "7888", "BREPL_PORT", "7999"), []Target{{Host: "localhost", Port: 7888, Source: ".nrepl-port"}, {Host: "localhost", Port: 7999, Source: "BREPL_PORT"}}, ""},
+		{"empty file", lookup(t, "", "BREPL_PORT", "7999"), []Target{{Host: "localhost", Port: 7999, Source: "BREPL_PORT"}}, "DIR/.nrepl-port: is empty, expected a port number"},
 		{"abc", lookup(t, "abc"), nil, `DIR/.nrepl-port: "abc" is not a port number`},
 		{"0", lookup(t, "0"), nil, "DIR/.nrepl-port: 0 is not a port, expected 1 to 65535"},
 		{"70000", lookup(t, "70000"), nil, "DIR/.nrepl-port: 70000 is not a port, expected 1 to 65535"},
 		{"+80", lookup(t, "+80"), nil, `DIR/.nrepl-port: "+80" is not a port number`},
 		{"many digits", lookup(t, strings.Repeat("9", 100)), nil, "DIR/.nrepl-port: " + strings.Repeat("9", 100) + " is not a port, expected 1 to 65535"},
 		{"large file", lookup(t, strings.Repeat(" ", 1<<20)+"7888"), nil, "DIR/.nrepl-port: is larger than 128 bytes, so it is no port file"},
-		{"bad variable", lookup(t, "7888", "BREPL_PORT", "x"), []Target{{"localhost", 7888, ".nrepl-port"}}, `BREPL_PORT: "x" is not a port number`},
-		{"host variable", lookup(t, "7888", "BREPL_HOST", "devbox"), []Target{{"devbox", 7888, ".nrepl-port"}}, ""},
+		{"bad variable", lookup(t, "7888", "BREPL_PORT", "x"), []Target{{Host: "localhost", Port: 7888, Source: ".nrepl-port"}}, `BREPL_PORT: "x" is not a port number`},
+		{"host variable", lookup(t, "7888", "BREPL_HOST", "devbox"), []Target{{Host: "devbox", Port: 7888, Source: ".nrepl-port"}}, ""},
 	} {
 		targets, problems := tt.lookup.Targets()
 		assert.DeepEqual(t, targets, tt.targets)
@@ -68,7 +68,7 @@ func TestTargets(t *testing.T) {
 	l := lookup(t, "7888", "BREPL_PORT", "7999", "BREPL_HOST", "devbox")
 	l.Port, l.Host = 1234, "[::1]"
 	targets, problems := l.Targets()
-	assert.DeepEqual(t, targets, []Target{{"::1", 1234, "--port"}})
+	assert.DeepEqual(t, targets, []Target{{Host: "::1", Port: 1234, Source: "--port"}})
 	assert.Equal(t, len(problems), 0)
 	l.Port = 70000
 	targets, problems = l.Targets()
@@ -146,7 +146,7 @@ func TestConnectFamilies(t *testing.T) {
 			port := listen(t, addr, nrepl(t))
 			c, err := Connect(t.Context(), Lookup{Port: port})
 			assert.NilError(t, err)
-			assert.DeepEqual(t, c.Target(), Target{"localhost", port, "--port"})
+			assert.DeepEqual(t, c.Target(), Target{Host: "localhost", Port: port, Source: "--port"})
 			assert.Equal(t, c.Addr(), strings.TrimSuffix(addr, "0")+strconv.Itoa(port))
 			s, err := c.Clone(t.Context())
 			assert.NilError(t, err)

@@ -25,9 +25,19 @@ type NoServerError struct {
 	// Tried has one line for each place, in the order in which they were
 	// tried: what it was and why it did not do.
 	Tried []string
+	// Dir is the project for which a server was looked for among the running
+	// ones too, "" if that was not asked for.
+	Dir string
 }
 
 func (e *NoServerError) Error() string {
+	if e.Dir != "" {
+		tried := e.Tried
+		if len(tried) == 0 {
+			tried = []string{"no --port, no .nrepl-port, and BREPL_PORT is not set"}
+		}
+		return fmt.Sprintf("no nREPL server: %s; and no server of yours runs in %s. Start one there, or give --port; `brepl ls` shows all", strings.Join(tried, "; "), e.Dir)
+	}
 	if len(e.Tried) == 0 {
 		return "no nREPL server: no --port, no .nrepl-port file, and BREPL_PORT is not set. Start a REPL, or give --port"
 	}

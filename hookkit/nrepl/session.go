@@ -31,7 +31,31 @@ type Request struct {
 	// limit. nbb and let-go ignore it. Status then has
 	// "nrepl.middleware.print/truncated".
 	PrintQuota int
+	// Input is asked for text when the code reads standard input.
+	Input Input
 }
+
+// Input gives code that reads standard input the next text: usually a line with
+// its line feed. "" or an error is the end of the input. It runs on a goroutine
+// of its own, while the evaluation's messages go on to arrive, and must return
+// when its context ends, which it does with the evaluation. A nil Input is at
+// its end.
+type Input func(ctx context.Context) (text string, err error)
+
+// LoadRequest is a file to load.
+type LoadRequest struct {
+	// Content is what is loaded: the server need not find the file.
+	Content string
+	// Path is where the file is for the server, Name its last element. Both are
+	// for positions in errors and for metadata.
+	Path, Name string
+	// PrintQuota is that of Request, for the value.
+	PrintQuota int
+	// Input is asked for text when the code reads standard input.
+	Input Input
+}
+
+const quotaKey = "nrepl.middleware.print/quota"
 
 // Handler is given each message of an evaluation as it arrives, the last one
 // included. It runs on the goroutine that called Eval, which reads nothing
@@ -47,7 +71,8 @@ type Handler func(Message)
 // When the context ends first, the server is sent an interrupt and has
 // Limits.Grace to confirm it. Then the session and the connection are closed.
 //
-// Code that reads standard input finds it at its end, unless Stdin was called.
+// Code that reads standard input is given what Request.Input returns, unless
+// Stdin was called before.
 func (s *Session) Eval(ctx context.Context, r Request, h Handler) (Result, error) {
 	request := map[string]any{"op": "eval", "code": r.Code}
 	for key, value := range map[string]string{"ns": r.Ns, "file": r.File} {
@@ -56,23 +81,25 @@ func (s *Session) Eval(ctx context.Context, r Request, h Handler) (Result, error
 		}
 	}
 	// Always integers: nREPL on the JVM never answers a line of "100".
-	for key, value := range map[string]int{"line": r.Line, "column": r.Column, "nrepl.middleware.print/quota": r.PrintQuota} {
+	for key, value := range map[string]int{"line": r.Line, "column": r.Column, quotaKey: r.PrintQuota} {
 		if value > 0 {
 			request[key] = value
 		}
 	}
-	return s.eval(ctx, request, h)
+	return s.eval(ctx, request, r.Input, h)
 }
 
-// LoadFile evaluates a file whose content is sent along, so that the server
-// need not find it. path is where the file is, name its last element; both are
-// for positions in errors and metadata. The JVM gives one value, that of the
-// last form. Otherwise like Eval.
-func (s *Session) LoadFile(ctx context.Context, path, name, content string, h Handler) (Result, error) {
-	return s.eval(ctx, map[string]any{"op": "load-file", "file": content, "file-path": path, "file-name": name}, h)
+// LoadFile evaluates a file. The JVM gives one value, that of the last form.
+// Otherwise like Eval.
+func (s *Session) LoadFile(ctx context.Context, r LoadRequest, h Handler) (Result, error) {
+	request := map[string]any{"op": "load-file", "file": r.Content, "file-path": r.Path, "file-name": r.Name}
+	if r.PrintQuota > 0 {
+		request[quotaKey] = r.PrintQuota
+	}
+	return s.eval(ctx, request, r.Input, h)
 }
 
-func (s *Session) eval(ctx context.Context, request map[string]any, h Handler) (Result, error) {
+func (s *Session) eval(ctx context.Context, request map[string]any, input Input, h Handler) (Result, error) {
 	c := s.conn
 	op := Message(request).Text("op")
 	start := time.Now()
@@ -105,7 +132,9 @@ func (s *Session) eval(ctx context.Context, request map[string]any, h Handler) (
 		// If it cannot be sent, no answer comes, and the read deadline is near.
 		_ = s.interrupt(interruptID, id)
 	})
-	err = s.await(id, interruptID, h, all)
+	asker := s.asker(ctx, input)
+	err = s.await(id, interruptID, asker.ask, h, all)
+	asker.end()
 	if stop() {
 		if err != nil {
 			err = c.fail(ctx, op, start, err)
@@ -123,8 +152,8 @@ func (s *Session) eval(ctx context.Context, request map[string]any, h Handler) (
 var errNoInterrupt = errors.New("the server does not know the op interrupt")
 
 // await reads until the evaluation id is done, and gives its messages to the
-// handler and the collector.
-func (s *Session) await(id, interruptID string, h Handler, all *collector) error {
+// handler and the collector. ask is called when the code reads input.
+func (s *Session) await(id, interruptID string, ask func() error, h Handler, all *collector) error {
 	for {
 		m, err := s.conn.receive()
 		if err != nil {
@@ -149,7 +178,7 @@ func (s *Session) await(id, interruptID string, h Handler, all *collector) error
 			return nil
 		}
 		if status["need-input"] {
-			if err = s.Stdin(""); err != nil {
+			if err = ask(); err != nil {
 				return err
 			}
 		}

@@ -34,9 +34,13 @@ func TestRequests(t *testing.T) {
 			return err
 		}, "d4:code2:é6:columni7e4:file6:/x.clj2:id1:24:linei42e28:nrepl.middleware.print/quotai64e2:ns3:a.b2:op4:eval7:session3:s-1e"},
 		{"load-file", func(s *Session) error {
-			_, err := s.LoadFile(t.Context(), "/src/lf/bad.clj", "bad.clj", "(ns lf.bad)\n", nil)
+			_, err := s.LoadFile(t.Context(), LoadRequest{Path: "/src/lf/bad.clj", Name: "bad.clj", Content: "(ns lf.bad)\n"}, nil)
 			return err
 		}, "d4:file12:(ns lf.bad)\n9:file-name7:bad.clj9:file-path15:/src/lf/bad.clj2:id1:22:op9:load-file7:session3:s-1e"},
+		{"load-file with a quota", func(s *Session) error {
+			_, err := s.LoadFile(t.Context(), LoadRequest{Path: "/a.clj", Name: "a.clj", Content: "1", PrintQuota: 64}, nil)
+			return err
+		}, "d4:file1:19:file-name5:a.clj9:file-path6:/a.clj2:id1:228:nrepl.middleware.print/quotai64e2:op9:load-file7:session3:s-1e"},
 		{"interrupt", (*Session).Interrupt, "d2:id1:22:op9:interrupt7:session3:s-1e"},
 		{"stdin", func(s *Session) error { return s.Stdin("a\nb") }, "d2:id1:22:op5:stdin7:session3:s-15:stdin3:a\nbe"},
 		{"close", (*Session).Close, "d2:id1:22:op5:close7:session3:s-1e"},

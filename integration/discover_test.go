@@ -1,0 +1,332 @@
+//go:build linux
+
+package integration
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/fakes"
+)
+
+// Issue 5, "Find the server": what no port file names is found by its directory.
+
+// three evaluates (+ 1 2), which every server of these tests knows.
+func (w *world) three(args ...string) result {
+	w.t.Helper()
+	return w.run(fakes.DevNull(), append(args, "(+ 1 2)")...)
+}
+
+func (w *world) found(args ...string) {
+	w.t.Helper()
+	w.three(args...).is(0, "3\n", "")
+}
+
+// repository makes the project a git repository, so that its root is known.
+func (w *world) repository() {
+	w.t.Helper()
+	assert.NilError(w.t, os.Mkdir(w.project.Path(".git"), 0o755))
+}
+
+func TestDiscoverByDirectory(t *testing.T) {
+	t.Parallel()
+	for _, kind := range fakes.Presets() {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			listenIn(t, w.project.Dir(), string(kind))
+			w.found()
+		})
+	}
+	t.Run("from a folder inside of the project", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.repository()
+		w.project.Write("src/app/core.clj", "(ns app.core)\n")
+		listenIn(t, w.project.Dir(), "jvm-1.0.0")
+		w.dir = w.project.Path("src/app")
+		w.found()
+	})
+	t.Run("through a symbolic link", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		listenIn(t, w.project.Dir(), "jvm-1.0.0")
+		w.dir = filepath.Join(w.scratch, "link")
+		assert.NilError(t, os.Symlink(w.project.Dir(), w.dir))
+		w.found()
+	})
+	t.Run("the nearest one", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.repository()
+		w.project.Write("part/deps.edn", "{}")
+		listenIn(t, w.project.Dir(), "silent", "jvm-1.0.0")
+		listenIn(t, w.project.Path("part"), "babashka")
+		w.dir = w.project.Path("part")
+		r := w.run(fakes.DevNull(), "-m", "{:op :describe}")
+		assert.Assert(t, r.exit == 0 && strings.Contains(r.stdout, "babashka.nrepl"), "%s%s", r.stdout, r.stderr)
+	})
+	t.Run("the port file of a folder around this one", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.repository()
+		w.project.Write("part/deps.edn", "{}")
+		elsewhere := listenIn(t, w.scratch, "jvm-1.0.0")
+		w.project.Write(".nrepl-port", strconv.Itoa(elsewhere.port(0)))
+		w.dir = w.project.Path("part")
+		w.found()
+	})
+	t.Run(".shadow-cljs/nrepl.port comes before BREPL_PORT", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		elsewhere := listenIn(t, w.scratch, "jvm-1.0.0")
+		w.project.Write(".shadow-cljs/nrepl.port", strconv.Itoa(elsewhere.port(0)))
+		w.env = append(w.env, "BREPL_PORT="+strconv.Itoa(w.stalePort()))
+		w.found()
+	})
+}
+
+// Discovery asks nobody who runs elsewhere, not even where it finds nothing.
+func TestDiscoverLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	listenIn(t, w.scratch, "jvm-1.0.0")
+	other := fakes.NewNREPL(t) // in this process, which runs elsewhere
+	w.three().is(1, "", "brepl: no nREPL server: no --port, no .nrepl-port, and BREPL_PORT is not set; and no server of yours runs in $PROJECT. "+
+		"Start one there, or give --port; `brepl ls` shows all\n")
+	assert.Equal(t, other.Connections(), 0)
+}
+
+// "Shown by": discovery among 50 listeners that are no servers, under 300 ms.
+func TestDiscoverAmongStrangers(t *testing.T) {
+	const limit = 300 * time.Millisecond
+	var fifty []string
+	for kind := range foreigners {
+		fifty = append(fifty, kind)
+	}
+	slices.Sort(fifty)
+	for len(fifty) < 50 {
+		fifty = append(fifty, fifty[len(fifty)-len(foreigners)])
+	}
+	const three, quiet = "3\n", " more in this project accepted a connection and did not answer within $TOOK: no nREPL server, or a busy one; and no server of yours runs in $PROJECT. "
+	for _, c := range []struct {
+		name, want string
+		make       func(w *world)
+	}{
+		{"in other folders", three, func(w *world) {
+			listenIn(t, w.scratch, fifty...)
+			listenIn(t, w.project.Dir(), "jvm-1.0.0")
+		}},
+		{"in the project", three, func(w *world) {
+			listenIn(t, w.project.Dir(), fifty...)
+			listenIn(t, w.project.Dir(), "jvm-1.0.0")
+		}},
+		{"in the server's process", three, func(w *world) { listenIn(t, w.project.Dir(), append(fifty, "jvm-1.0.0")...) }},
+		{"in the project, and no server", quiet, func(w *world) { listenIn(t, w.project.Dir(), fifty...) }},
+	} {
+		w := newWorld(t, "")
+		c.make(w)
+		var best time.Duration
+		var said string
+		for try := range 10 { // noise only adds time, and the limit of discovery is one of time
+			start := time.Now()
+			r := w.three()
+			took := time.Since(start)
+			said = r.stdout + r.stderr
+			if strings.Contains(said, c.want) && (best == 0 || took < best) {
+				best = took
+			}
+			if best > 0 && best < limit && try >= 2 {
+				break
+			}
+		}
+		t.Logf("%s: %v", c.name, best.Round(time.Millisecond))
+		assert.Check(t, best > 0 && best < limit, "%s: %v\n%s", c.name, best, said)
+	}
+}
+
+// Fault 39: two servers match.
+func TestDiscoverTwoServers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	a, b := listenIn(t, w.project.Dir(), "jvm-1.0.0"), listenIn(t, w.project.Dir(), "babashka")
+	said := []string{
+		fmt.Sprintf("127.0.0.1:%d (pid %d, clojure 1.11.1)", a.port(0), a.pid),
+		fmt.Sprintf("127.0.0.1:%d (pid %d, babashka 0.0.6-SNAPSHOT)", b.port(0), b.pid),
+	}
+	if a.port(0) > b.port(0) {
+		slices.Reverse(said)
+	}
+	w.three().is(1, "", "brepl: 2 nREPL servers run in $PROJECT: "+strings.Join(said, ", ")+
+		". Choose one with --port, or write its port into $PROJECT/.nrepl-port\n")
+	w.found("-p", strconv.Itoa(a.port(0)))
+	w.mayChange = true
+	w.project.Write(".nrepl-port", strconv.Itoa(b.port(0)))
+	w.found()
+}
+
+// Two ports of one process lead to the same runtime: that is no choice.
+func TestDiscoverOneProcessTwoPorts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	listenIn(t, w.project.Dir(), "jvm-1.0.0", "jvm-1.0.0", "jvm-1.0.0@::1")
+	w.found()
+}
+
+// Fault 34: a stale port file is named as one, and the search goes on.
+func TestDiscoverPastStaleFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.project.Write(".nrepl-port", strconv.Itoa(w.stalePort()))
+	const stale = "localhost:$STALE from .nrepl-port: nothing listens there, the file is stale"
+	w.three().is(1, "", "brepl: no nREPL server: "+stale+"; and no server of yours runs in $PROJECT. Start one there, or give --port; `brepl ls` shows all\n")
+	listenIn(t, w.project.Dir(), "jvm-1.0.0")
+	r := w.three()
+	assert.Equal(t, r.exit, 0)
+	assert.Equal(t, r.stdout, "3\n")
+	assert.Assert(t, strings.Contains(r.stderr, stale), r.stderr)
+}
+
+// Fault 38: ::1 only, 127.0.0.1 only; by discovery, which knows the address.
+func TestDiscoverFamilies(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"jvm-1.0.0", "jvm-1.0.0@::1"} {
+		w := newWorld(t, "")
+		listenIn(t, w.project.Dir(), kind)
+		w.found()
+	}
+}
+
+// Fault 40: a server that does not listen yet is not waited for, and the next call finds it; one that listens is.
+func TestDiscoverServerStarts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	port := w.stalePort()
+	w.project.Write(".nrepl-port", strconv.Itoa(port)) // written before the server listens
+	start := time.Now()
+	assert.Equal(t, w.three().exit, 1)
+	assert.Assert(t, time.Since(start) < soon, "waited %v", time.Since(start))
+	server := fakes.NewNREPL(t, fakes.NREPLOnPort(port))
+	server.On("(+ 1 2)").AnyTimes().Value("3")
+	w.found()
+
+	// One that listens already and answers when it is ready is waited for, where a place names it: it may be busy as well.
+	early, err := net.Listen("tcp", "127.0.0.1:0")
+	assert.NilError(t, err)
+	t.Cleanup(func() { _ = early.Close() })
+	w.project.Write(".nrepl-port", strconv.Itoa(early.Addr().(*net.TCPAddr).Port))
+	go func() {
+		time.Sleep(2 * time.Second / 3)
+		serveAll(early, func(nc net.Conn) {
+			ready, failed := net.Dial("tcp", server.Addr())
+			if failed != nil {
+				return
+			}
+			go func() {
+				_, _ = io.Copy(nc, ready)
+				_ = nc.Close()
+			}()
+			_, _ = io.Copy(ready, nc)
+			_ = ready.Close()
+		})
+	}()
+	start = time.Now()
+	w.found()
+	assert.Assert(t, time.Since(start) > 500*time.Millisecond)
+}
+
+// --port, and a host that is not this machine, are final.
+func TestDiscoverOnlyWhereNobodySaidWhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	listenIn(t, w.project.Dir(), "jvm-1.0.0")
+	w.three("-p", strconv.Itoa(w.stalePort())).is(1, "", "brepl: no nREPL server: 127.0.0.1:$STALE from --port: connection refused; "+
+		"[::1]:$STALE from --port: connection refused\n")
+	w.env = append(w.env, "BREPL_HOST=192.0.2.1")
+	w.three().is(1, "", "brepl: no nREPL server: no --port, no .nrepl-port file, and BREPL_PORT is not set. Start a REPL, or give --port\n")
+}
+
+// A server on a unix-domain socket, in every place that names a server, and discovered.
+func TestUnixSocket(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.mayChange = true
+	dir := t.TempDir() // the test's name is short: a socket's path has at most 107 bytes
+	path := filepath.Join(dir, "my repl")
+	url := "nrepl+unix:" + strings.ReplaceAll(path, " ", "%20")
+	server := listenIn(t, w.scratch, "unix:"+path)
+	w.found("-p", url)
+	w.found("-p", "nrepl+unix:"+path)
+	w.found("-h", url)
+	w.project.Write(".nrepl-port", url+"\n")
+	w.found()
+	w.project.Remove(".nrepl-port")
+	w.env = append(w.env, "BREPL_PORT="+url)
+	w.found()
+
+	server.end()
+	w.three("-p", url).is(1, "", "brepl: no nREPL server: nrepl+unix:"+path+" from --port: connection refused\n")
+	w.env = w.env[:1]
+	w.project.Write(".nrepl-port", url)
+	w.three().is(1, "", "brepl: no nREPL server: nrepl+unix:"+path+" from .nrepl-port: nothing listens there, the file is stale; "+
+		"and no server of yours runs in $PROJECT. Start one there, or give --port; `brepl ls` shows all\n")
+	assert.NilError(t, os.Remove(path))
+	w.three("-p", url).is(1, "", "brepl: no nREPL server: nrepl+unix:"+path+" from --port: no such file or directory\n")
+
+	// nREPL leaves an empty port file beside such a server.
+	w.project.Write(".nrepl-port", "")
+	listenIn(t, w.project.Dir(), "unix:"+path)
+	r := w.three()
+	assert.Equal(t, r.exit, 0, r.stderr)
+	assert.Equal(t, r.stdout, "3\n")
+}
+
+// Issue 5, "Shown by": a real JVM is discovered by its directory, with no port file.
+func TestDiscoverJVM(t *testing.T) {
+	server := jvmREPL(t)
+	assert.NilError(t, os.RemoveAll(filepath.Join(server.Dir, ".nrepl-port")))
+	w := newWorld(t, "")
+	w.dir = server.Dir
+	w.run(fakes.DevNull(), `(System/getProperty "user.dir")`).is(0, quoted(server.Dir)+"\n", "")
+}
+
+// A real JVM on a unix-domain socket: by the address that it prints, and discovered.
+func TestUnixSocketJVM(t *testing.T) {
+	t.Parallel()
+	needJVM(t)
+	dir := realTempDir(t)
+	script, err := filepath.Abs("../scripts/jvm-nrepl")
+	assert.NilError(t, err)
+	cmd := exec.CommandContext(t.Context(), script, "--until-eof", "--socket", filepath.Join(dir, "a b"))
+	cmd.Dir = dir
+	stdin, err := cmd.StdinPipe()
+	assert.NilError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	assert.NilError(t, err)
+	assert.NilError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait() // ended by its trap
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	assert.NilError(t, err)
+	_, url, _ := strings.Cut(strings.TrimSpace(line), "on socket ")
+	w := newWorld(t, "")
+	w.found("-p", url)
+	w.dir = dir
+	r := w.three()
+	assert.Equal(t, r.exit, 0, r.stderr)
+	assert.Equal(t, r.stdout, "3\n")
+}

@@ -88,6 +88,9 @@ func (r *reader) word(n *Node) {
 	if name, isKeyword := strings.CutPrefix(written, ":"); isKeyword {
 		n.Kind, n.Text = Keyword, name
 	}
+	if n.Text != "" && plainWord(n.Text) {
+		return
+	}
 	first, _ := utf8.DecodeRuneInString(written)
 	switch {
 	case unicode.IsDigit(first):
@@ -97,6 +100,18 @@ func (r *reader) word(n *Node) {
 	case r.edn && strings.HasPrefix(written, "::"):
 		r.errors.add(n.Start.Offset, r.brief(n)+" (auto-resolved keyword)"+onlyClojure)
 	}
+}
+
+// plainWord says whether a word is valid at first sight, as most are.
+func plainWord(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '.', c == '*', c == '!', c == '?', digit(c):
+		default:
+			return false
+		}
+	}
+	return !digit(s[0])
 }
 
 // validWord says whether Clojure reads s as a symbol or keyword (LispReader.matchSymbol).

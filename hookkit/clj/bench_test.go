@@ -55,7 +55,7 @@ func BenchmarkScanner(b *testing.B) {
 }
 
 func BenchmarkReadAll(b *testing.B) {
-	src := sampleOf(1 << 20)
+	src := sampleOf(10 << 20)
 	b.SetBytes(int64(len(src)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -10,7 +10,12 @@
 //   - [Repair] restores the balance. nesting says whether there is anything to do, and whether it was done. In between, the text is cut
 //     at its top-level forms, and each damaged one is searched once for the likeliest changes: a bounded number of states goes through
 //     its tokens, each with what is open and what was changed so far, and pays for errors, for lines that do not stand where lines of
-//     such a form stand, and for what is unusual in the healthy forms of the text.
+//     such a form stand, and for what is unusual: in Clojure at large (repairhabits.txt) and in the healthy forms of the text. How
+//     much all ways with another meaning weigh against the best one is the doubt; with too much of it, Repair refuses.
+//
+// The files of Repair, in the order of the work: repair.go (the way through), repairtext.go (pieces, top-level forms), repairbefore.go
+// (what an edit changed), repairhabits.go, repairlearn.go and repairstyle.go (habits), repairsearch.go with repairwalk.go (one state
+// over the pieces), repairbeam.go (all states) and repaircosts.go, repairrefuse.go.
 //
 // Nothing is ever evaluated: #=, tagged literals and reader conditionals are data, or errors in EDN. Nesting is kept on an explicit
 // stack with a bound, so that no file can exhaust the goroutine's stack. Scanning, the delimiter report and reading take time

@@ -1,7 +1,6 @@
 package clj
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -100,10 +99,12 @@ type reader struct {
 	lists     []*Node
 }
 
-// roomFor is how many nodes are made at once in a text that is not short.
-const roomFor = 128
-
-func (r *reader) room() int { return min(roomFor, len(r.src)/8+1) }
+// room gives how many nodes to make at once: about as many as the rest of the text has, so that the collector of garbage is not called
+// again and again, and no more than a bound, as the text may turn out to be nested too deep.
+func (r *reader) room() int {
+	const bytesPerNode, most = 6, 1 << 20
+	return min((len(r.src)-r.at.cursor.Offset)/bytesPerNode+1, most)
+}
 
 func (r *reader) newNode() *Node {
 	if len(r.nodes) == 0 {
@@ -120,10 +121,7 @@ func (r *reader) list(nodes []*Node) []*Node {
 		return nil
 	}
 	if len(nodes) > len(r.lists) {
-		if len(nodes) > roomFor/4 {
-			return slices.Clone(nodes)
-		}
-		r.lists = make([]*Node, max(r.room(), len(nodes)))
+		r.lists = make([]*Node, len(nodes)+r.room())
 	}
 	copied := r.lists[:len(nodes):len(nodes)]
 	r.lists = r.lists[len(nodes):]

@@ -79,7 +79,7 @@ func Repair(src []byte, opts RepairOptions) RepairResult {
 	if len(faults) == 0 {
 		return result
 	}
-	r := repairer{src: src, locator: newLocator(src), faults: faults}
+	r := repairer{src: src, locator: newLocator(src), faults: faults, beam: &beam{}}
 	if !r.refuseAtOnce() {
 		r.prepare(opts)
 		if !r.refuseFlipped() {
@@ -120,13 +120,19 @@ func faultsOf(src []byte) []fault {
 
 // repairer repairs one text.
 type repairer struct {
-	src     []byte
-	locator *locator
-	faults  []fault
-	pieces  []piece
-	chunks  []chunk
-	style   *style
-	before  *before // nil: nothing is known
+	src        []byte
+	locator    *locator
+	faults     []fault
+	pieces     []piece
+	chunks     []chunk
+	style      *style
+	before     *before // nil: nothing is known
+	rolesKnown bool    // the style has the roles of the words in src
+
+	// Room for searches, used again for each chunk.
+	beam   *beam
+	frames []searchFrame
+	pool   []searchEdit
 
 	changes []change // in order
 	doubt   float64  // the greatest of all chunks
@@ -156,13 +162,14 @@ func (r *repairer) prepare(opts RepairOptions) {
 	if old := fileBefore(r.src, opts); old != nil && len(faultsOf(old)) == 0 {
 		r.before = compare(r.src, r.pieces, old)
 		r.style.learn(old, r.before.pieces)
-		return
-	}
-	for _, c := range r.chunks {
-		if !c.damaged {
-			r.style.learn(r.src, r.pieces[c.first:c.end])
+	} else {
+		for _, c := range r.chunks {
+			if !c.damaged {
+				r.style.learn(r.src, r.pieces[c.first:c.end])
+			}
 		}
 	}
+	r.style.freeze()
 }
 
 // solve finds the changes of each damaged chunk.
@@ -171,13 +178,14 @@ func (r *repairer) solve() {
 		if !c.damaged {
 			continue
 		}
-		s := newSearch(r, c)
+		s := r.search(c)
 		found := s.run()
 		if removes(found.changes) {
 			// A closer too many may be an opener too few.
 			s.openers = true
 			found = s.run()
 		}
+		r.frames, r.pool = s.frames, s.pool
 		r.doubt = max(r.doubt, found.doubt)
 		if found.doubt > maxDoubt || found.doubt > maxDoubtOpener && opens(found.changes) {
 			r.refuseChunk(c, found)

@@ -2,6 +2,7 @@ package clj
 
 import (
 	"bytes"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -98,46 +99,141 @@ func FuzzRepair(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src, before []byte) { checkRepair(t, src, RepairOptions{Before: before}) })
 }
 
+// hugeShapes are texts of a size in bytes that a search could lose its way in.
+var hugeShapes = map[string]func(size int) string{
+	"openers":                func(n int) string { return strings.Repeat("(", n) },
+	"closers":                func(n int) string { return strings.Repeat(")", n) },
+	"one line":               func(n int) string { return "(" + strings.Repeat("ab [é] ", n/8) },
+	"one line, lost within":  func(n int) string { return oneLine(n/2) + "(foo [a b) " + oneLine(n/2) + ")" },
+	"one line, one too many": func(n int) string { return oneLine(n/2) + ") " + oneLine(n/2) + ")" },
+	"one line, all broken":   func(n int) string { return "(" + strings.Repeat("(f [a b) ", n/9) + ")" },
+	"a closer lost":          func(n int) string { return "(f [a)\n" + string(sampleOf(n)) },
+	"a form around all":      func(n int) string { return "(do (f [x]\n  " + indented(string(sampleOf(n))) + ")" },
+	"all forms broken":       func(n int) string { return strings.Repeat("(f [a\n  b)\n", n/11) },
+	"deficits":               func(n int) string { return strings.Repeat("(f a\n", n/5) },
+	"mismatched":             func(n int) string { return strings.Repeat("(", n/2) + strings.Repeat("]", n/2) },
+	"deeper and deeper": func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			b.WriteString("\n" + strings.Repeat(" ", min(i, 200)) + "(a b")
+		}
+		return b.String()
+	},
+	"wrappers": func(n int) string { return strings.Repeat("(comment\n(a)\n", n/13) },
+	"prefixes": func(n int) string { return strings.Repeat("'", n) + ")" },
+	"comments": func(n int) string { return "(a\n" + strings.Repeat("; )\n", n/4) },
+	"swallows": func(n int) string { return strings.Repeat("(a (b ;))\n", n/10) },
+}
+
+func oneLine(size int) string { return strings.Repeat("(ab [c d] {:e f}) ", size/18) }
+
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
+
 func TestRepairTakesLinearTime(t *testing.T) {
-	// Fault 45: 1 MB on one line, 100,000 openers. Four times the text takes about four times as long; quadratic would be sixteen.
-	shapes := map[string]func(size int) string{
-		"openers":          func(n int) string { return strings.Repeat("(", n) },
-		"closers":          func(n int) string { return strings.Repeat(")", n) },
-		"one line":         func(n int) string { return "(" + strings.Repeat("ab [é] ", n/8) },
-		"a closer lost":    func(n int) string { return "(f [a)\n" + string(sampleOf(n)) },
-		"all forms broken": func(n int) string { return strings.Repeat("(f [a\n  b)\n", n/11) },
-		"deficits":         func(n int) string { return strings.Repeat("(f a\n", n/5) },
-		"mismatched":       func(n int) string { return strings.Repeat("(", n/2) + strings.Repeat("]", n/2) },
-		"prefixes":         func(n int) string { return strings.Repeat("'", n) + ")" },
-		"comments":         func(n int) string { return "(a\n" + strings.Repeat("; )\n", n/4) },
-	}
-	for name, shape := range shapes {
-		t.Run(name, func(t *testing.T) {
-			small, large := []byte(shape(8_000)), []byte(shape(32_000))
-			run := func(src []byte, before []byte) time.Duration {
-				start := time.Now()
-				Repair(src, RepairOptions{Before: before})
-				return time.Since(start)
-			}
-			for _, old := range []string{"", "(b)\n"} {
+	// Fault 45. Eight times the text takes about eight times as long; quadratic would be 64. What counts is the time that this thread
+	// was at work, and the least of some runs: others that use the machine make little difference.
+	for name, shape := range hugeShapes {
+		for _, before := range []string{"", "(b)\n(a)"} {
+			t.Run(name+" "+before, func(t *testing.T) {
+				const size, times, most = 20_000, 8, 14
+				small, large := []byte(shape(size)), []byte(shape(times*size))
 				a, b := time.Hour, time.Hour
-				for range 5 {
-					a, b = min(a, run(small, []byte(old+"(a)"))), min(b, run(large, []byte(old+"(a)")))
-					if b < 8*a+20*time.Millisecond {
-						break
-					}
+				for tries := 0; tries < 8 && (tries == 0 || b > most*a); tries++ {
+					a, b = min(a, repairTime(small, before)), min(b, repairTime(large, before))
 				}
-				assert.Assert(t, b < 8*a+20*time.Millisecond, "%v for %d bytes, %v for %d", a, len(small), b, len(large))
-			}
-		})
+				assert.Assert(t, b <= most*a, "%v for %d bytes, %v for %d", a, len(small), b, len(large))
+			})
+		}
+	}
+}
+
+// repairTime gives how long this thread works on a repair. It repairs often enough for a clock that ticks slowly.
+func repairTime(src []byte, before string) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	opts := RepairOptions{}
+	if before != "" {
+		opts.Before = []byte(before)
+	}
+	start := threadTime()
+	for n := time.Duration(1); ; n++ {
+		Repair(src, opts)
+		if took := threadTime() - start; took > 20*time.Millisecond {
+			return took / n
+		}
 	}
 }
 
 func TestRepairOfHugeText(t *testing.T) {
-	// Fault 45: it ends, and soon.
-	for _, text := range []string{strings.Repeat("(", 100_000), "(" + strings.Repeat("ab [é] ", 125_000)} {
+	// Fault 45: 1 MB on one line and 100,000 openers end, and soon, balanced or refused.
+	for name, text := range map[string]string{
+		"openers":     strings.Repeat("(", 100_000),
+		"one line":    hugeShapes["one line"](1 << 20),
+		"lost within": hugeShapes["one line, lost within"](1 << 20),
+		"too many":    hugeShapes["one line, one too many"](1 << 20),
+	} {
+		took := repairTime([]byte(text), "")
+		assert.Assert(t, took < 5*time.Second, "%s took %v", name, took)
 		r := Repair([]byte(text), RepairOptions{})
-		assert.Equal(t, r.Refused, "")
-		assert.Equal(t, len(CheckDelimiters("", r.Text)), 0)
+		assert.Assert(t, r.Refused != "" || len(CheckDelimiters("", r.Text)) == 0, name)
+	}
+	for name, text := range map[string]string{
+		"openers":  strings.Repeat("(", 100_000) + strings.Repeat(")", 100_000),
+		"one line": "(" + oneLine(1<<20) + ")",
+	} {
+		assert.DeepEqual(t, Repair([]byte(text), RepairOptions{}), RepairResult{Text: []byte(text), Confidence: Sure})
+		assert.Equal(t, len(CheckDelimiters("", []byte(text))), 0, name)
+	}
+}
+
+func TestRepairAgreesWithClojureOnWhatIsBalanced(t *testing.T) {
+	// Faults 42 and 43: what Clojure reads is not touched, whatever its line ends are and whatever is before and after it.
+	for _, text := range trickyTexts(t) {
+		checkRepair(t, []byte(text.Text), RepairOptions{})
+		if !text.Valid && balancedButRefused[text.Text] == "" {
+			r := Repair([]byte(text.Text), RepairOptions{})
+			assert.Assert(t, r.Refused != "" || len(r.Edits) > 0, "%q: Clojure says %s", text.Text, text.Clojure)
+			continue
+		}
+		for name, variant := range variants(text.Text) {
+			if len(CheckDelimiters("", []byte(variant))) > 0 {
+				continue // a form feed or a CR within a string or a comment makes another text of some
+			}
+			r := Repair([]byte(variant), RepairOptions{})
+			assert.Assert(t, r.Refused == "" && len(r.Edits) == 0 && string(r.Text) == variant, "%s of %q", name, text.Text)
+		}
+	}
+}
+
+// variants are other ways to write a text that mean the same.
+func variants(text string) map[string]string {
+	return map[string]string{
+		"as it is":       text,
+		"CRLF":           strings.ReplaceAll(text, "\n", "\r\n") + "\r\n",
+		"CR":             strings.ReplaceAll(text, "\n", "\r"),
+		"BOM":            "\uFEFF" + text,
+		"tabs":           strings.ReplaceAll(text, "\n ", "\n\t"),
+		"no indentation": strings.ReplaceAll(text, "\n ", "\n"),
+		"form feeds":     "\f" + text + "\n\f",
+		"spaces at ends": strings.ReplaceAll(text, "\n", " \n") + " \n ",
+	}
+}
+
+func TestRepairOfDamagedTextInVariants(t *testing.T) {
+	// Fault 42: line ends, a byte order mark and tabs do not change what a repair does, and stay.
+	damaged := map[string]string{
+		"a closer lost": strings.Replace(sample, "(map :price items))]", "(map :price items)]", 1),
+		"one too many":  strings.Replace(sample, "1000)", "1000))", 1),
+		"wrong kind":    strings.Replace(sample, "0}}]", "0}}}", 1),
+	}
+	for name, text := range damaged {
+		for variant, text := range variants(text) {
+			if variant == "no indentation" {
+				continue // that is what it is decided by
+			}
+			r := Repair([]byte(text), RepairOptions{})
+			assert.Equal(t, r.Refused, "", "%s, %s", name, variant)
+			assert.Equal(t, string(r.Text), variants(sample)[variant], "%s, %s", name, variant)
+		}
 	}
 }

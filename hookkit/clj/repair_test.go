@@ -37,6 +37,24 @@ func repairCases() []repairCase {
 		{"a form around others", "(comment\n(defn f [x]\n  (inc x)\n\n(f 1)\n)\n", "(comment\n(defn f [x]\n  (inc x))\n\n(f 1)\n)\n"},
 		{"no opener", "(let x 1]\n  (inc x))", "(let [x 1]\n  (inc x))"},
 		{"delimiters that are none", "(defn f [x]\n  (str \\( \"[\" #\"\\{\" x) ; (\n", "(defn f [x]\n  (str \\( \"[\" #\"\\{\" x)) ; (\n"},
+		{
+			"the lines below stand where those within stood",
+			"(defproject a \"1\"\n  :dependencies\n  [[x \"1\"]\n   [y \"2\"]]\n   [z \"3\"]]\n\n  :test-paths [\"a\"])\n",
+			"(defproject a \"1\"\n  :dependencies\n  [[x \"1\"]\n   [y \"2\"]\n   [z \"3\"]]\n\n  :test-paths [\"a\"])\n",
+		},
+		{
+			"one too many among many",
+			"(defn g [x o m]\n  (if (instance? IObj o)\n    (with-meta o (merge (meta o) m)))\n    (reset-meta! o m)))\n",
+			"(defn g [x o m]\n  (if (instance? IObj o)\n    (with-meta o (merge (meta o) m))\n    (reset-meta! o m)))\n",
+		},
+		{"a parameter twice", "(defmethod tag :default [ast ast)\n", "(defmethod tag :default [ast] ast)\n"},
+		{
+			"one too many in ns",
+			"(ns a.b\n  (:import [java.util List Map]]\n           [java.util.concurrent.locks Lock]))\n",
+			"(ns a.b\n  (:import [java.util List Map]\n           [java.util.concurrent.locks Lock]))\n",
+		},
+		{"after metadata", "(ns ^{:author \"A\"\n      :doc \"B\"}\n  a.b\n\n(def c 1)\n", "(ns ^{:author \"A\"\n      :doc \"B\"}\n  a.b)\n\n(def c 1)\n"},
+		{"at the end of a line", "(def a\n  {:type (enum :restart :boot\n   :task f})\n", "(def a\n  {:type (enum :restart :boot)\n   :task f})\n"},
 		{"non-ASCII", "(def größe \"ä😀\" {:a [1 2}\n", "(def größe \"ä😀\" {:a [1 2]})\n"},
 	}
 }
@@ -146,6 +164,14 @@ func TestRepairWithTheFileBefore(t *testing.T) {
 		{
 			"one too many in the middle", "(defn f [a b]\n  (foo a b c))\n", "(defn f [a b]\n  (foo x b) c))\n",
 			"(defn f [a b]\n  (foo x b c))\n",
+		},
+		{
+			"one of many equal ones taken away", "(defn f [a]\n  (foo (bar (baz a)))\n  a)\n", "(defn f [a]\n  (foo2 (bar (baz a))\n  a)\n",
+			"(defn f [a]\n  (foo2 (bar (baz a)))\n  a)\n",
+		},
+		{
+			"one of many equal ones put in", "(defn f [a]\n  (foo (bar (baz a)) a))\n", "(defn f [a]\n  (foo (bar (baz2 a))) a))\n",
+			"(defn f [a]\n  (foo (bar (baz2 a)) a))\n",
 		},
 		{
 			"a form put around another", "(defn f [a]\n  (foo a))\n", "(defn f [a]\n  (when a\n    (foo a))\n",

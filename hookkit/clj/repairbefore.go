@@ -12,8 +12,8 @@ type before struct {
 	pieces []piece
 
 	kept    []bool   // by piece of the text: it was there before
-	opener  []int32  // by piece: the opener that it closed before, if both are still there, else -1
 	closer  []int32  // by opener: the piece that closed it before, if both are still there, else -1
+	run     []int32  // by piece: the first of the run of equal closers that it is in
 	lost    [][]byte // by piece: the delimiters that the edit took away before it; one more entry for the end
 	changed []bool   // by piece: the edit put in or took away something right before it; one more entry for the end
 }
@@ -35,7 +35,7 @@ func fileBefore(src []byte, opts RepairOptions) []byte {
 func compare(src []byte, pieces []piece, old []byte) *before {
 	b := &before{
 		src: old, pieces: piecesOf(old),
-		kept: make([]bool, len(pieces)), opener: make([]int32, len(pieces)), closer: make([]int32, len(pieces)),
+		kept: make([]bool, len(pieces)), closer: make([]int32, len(pieces)), run: make([]int32, len(pieces)),
 		lost: make([][]byte, len(pieces)+1), changed: make([]bool, len(pieces)+1),
 	}
 	same := func(i, j int) bool {
@@ -60,9 +60,55 @@ func compare(src []byte, pieces []piece, old []byte) *before {
 	for _, pair := range common(end-first, oldEnd-first, func(i, j int) bool { return same(first+i, first+j) }) {
 		keep(first+pair[0], first+pair[1])
 	}
+	b.slide(pieces, partner)
 	b.findLost(pieces, partner)
 	b.findPairs(partner)
+	for i := range pieces {
+		if isTwin(pieces, i) {
+			b.run[i] = b.run[i-1]
+		}
+	}
 	return b
+}
+
+// slide makes the last ones of a run of equal closers those that the edit put in or took away, as the search does.
+func (b *before) slide(pieces []piece, partner []int32) {
+	was := make([]int32, len(pieces)) // by piece of the text: the old piece, -1 for none
+	for i := range was {
+		was[i] = -1
+	}
+	toFront(b.pieces, partner)
+	for j, i := range partner {
+		if i >= 0 {
+			was[i] = int32(j)
+		}
+	}
+	toFront(pieces, was)
+	for i, j := range was {
+		b.kept[i] = j >= 0
+		if j >= 0 {
+			partner[j] = int32(i)
+		}
+	}
+}
+
+// toFront moves the partners of each run of equal closers to the first ones of it.
+func toFront(pieces []piece, partner []int32) {
+	for first := 0; first < len(pieces); {
+		end := first + 1
+		for end < len(pieces) && isTwin(pieces, end) {
+			end++
+		}
+		next := first
+		for i := first; i < end; i++ {
+			if p := partner[i]; p >= 0 {
+				partner[i] = -1
+				partner[next] = p
+				next++
+			}
+		}
+		first = end
+	}
 }
 
 // findLost finds where the edit put in or took away something.
@@ -97,8 +143,9 @@ func (b *before) findLost(pieces []piece, partner []int32) {
 
 // findPairs finds the pairs of delimiters that are still there.
 func (b *before) findPairs(partner []int32) {
-	for i := range b.opener {
-		b.opener[i], b.closer[i] = -1, -1
+	for i := range b.closer {
+		b.closer[i] = -1
+		b.run[i] = int32(i)
 	}
 	var open []int32
 	for j := range b.pieces {
@@ -109,7 +156,7 @@ func (b *before) findPairs(partner []int32) {
 			opener, closer := open[len(open)-1], partner[j]
 			open = open[:len(open)-1]
 			if opener >= 0 && closer >= 0 {
-				b.opener[closer], b.closer[opener] = opener, closer
+				b.closer[opener] = closer
 			}
 		}
 	}
@@ -223,16 +270,22 @@ func (b *before) replaceCost(i int, closer byte, cost float64) float64 {
 }
 
 // closeCost is what it takes for the i-th piece to close the opener, which is -1 where it was put in.
-func (b *before) closeCost(i int, opener int) float64 {
-	if b == nil || int(b.opener[i]) == opener || b.opener[i] < 0 && (opener < 0 || b.closer[opener] < 0) {
+func (b *before) closeCost(i, opener int) float64 {
+	if b == nil || opener < 0 || b.closer[opener] < 0 || b.run[b.closer[opener]] == b.run[i] {
 		return 0
 	}
 	return costRepaired
 }
 
-// insertedCost is what it takes for a closer that was put in to close the opener.
-func (b *before) insertedCost(opener int) float64 {
-	if b == nil || opener < 0 || b.closer[opener] < 0 {
+// insertedCost is what it takes for a closer that was put in before the i-th piece to close the opener.
+func (b *before) insertedCost(i, opener int, delim byte, pieces []piece) float64 {
+	if b == nil {
+		return 0
+	}
+	if last := &pieces[i-1]; last.kind == TokenClose && last.delim == delim {
+		return b.closeCost(i-1, opener)
+	}
+	if opener < 0 || b.closer[opener] < 0 {
 		return 0
 	}
 	return costRepaired

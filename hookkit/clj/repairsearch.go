@@ -1,79 +1,22 @@
 package clj
 
 import (
-	"cmp"
 	"math"
-	"slices"
-)
-
-// What an error costs: negative logarithms of how likely each is. A further one at the same place is cheaper.
-const (
-	costError           = 2.0 // part of all that follow: errors are rare
-	costInsertAtEnd     = 1.5 + costError
-	costInsertAtLineEnd = 5.0 + costError
-	costInsertBefore    = 5.5 + costError // before a closer
-	costInsertMid       = 6.0 + costError
-	costInsertGlued     = 10.0 + costError
-	costInsertEmpty     = 2.0 + costError // right after an opener that a space follows
-	costInsertMore      = 2.0
-	costSwallowed       = 1.5 + costError // at a line end with closers in its comment
-	costRemove          = 5.5 + costError
-	costRemoveMid       = 5.0 + costError
-	costRemoveUnmatched = 4.0 + costError // nothing is open
-	costRemoveAtEnd     = 2.5 + costError // the same where only closers follow
-	costSpread          = 1.0             // for each power of e that a chunk has more pieces than usual: an error may be at any of them
-	costRemoveMore      = 0.2
-	costReplace         = 4.5 + costError
-	costMove            = 3.0 // the second edit of two that move a closer
-	costReplaceMore     = 0.0
-	costOpen            = 6.0 + costError
-	costOpenEmpty       = 2.0 + costError // right before a closer that stands after a space
-	costRemoveAfterWord = 2.5             // more, for a closer that follows no other
-	costMarkedWord      = 4.0             // metadata on what cannot have any
-
-	costTopLevelSibling  = 5.0
-	costTopLevelIndented = 8.0
-	costTopLevelForm     = 2.0
-	costOddMap           = 4.0
-	costCloserElsewhere  = 0.5 // a closer that starts a line and stands neither under its opener nor under the line of it
-)
-
-// The bounds of the search, and how much doubt is too much.
-const (
-	beamWidth      = 48
-	beamWork       = 400_000 // pieces times states: a longer chunk gets fewer states
-	beamLeast      = 4
-	beamCost       = 18.0 // a state that costs so much more than the best is given up
-	maxPops        = 12   // closers that are inserted at one place within a chunk
-	maxDoubt       = 0.45 // the most that the repairs with another meaning may weigh together
-	maxDoubtOpener = 0.15 // the same where an opener was lost
-	maxDoubtSure   = 0.05
+	"strings"
 )
 
 // search looks for the likeliest changes of a chunk. It goes through the pieces once with a bounded number of states, each a way to
-// read what came so far: what is open, what was changed, and what that costs. States with the same things open go on as one.
+// read what came so far: what is open, what was changed, and what that costs.
 type search struct {
 	walker
+	*beam
 	r       *repairer
 	style   *style
-	offset  int // of the first piece in the text
-	width   int
+	offset  int     // of the first piece in the text
 	spread  float64 // more, for an error that may be anywhere in the chunk
 	tail    int     // from this piece on there are only closers
 	openers bool    // try to put in openers too
-	states  []searchState
-	next    []searchState
-	table   []tableEntry // finds states in next by what is open
-	round   uint32
 	pool    []searchEdit
-}
-
-// tableSize is a power of two, and more than the states that a round can add.
-const tableSize = 4096
-
-type tableEntry struct {
-	round uint32
-	index int32
 }
 
 // found is what a search found.
@@ -83,23 +26,26 @@ type found struct {
 	rival   []change // of the best of them
 }
 
-func newSearch(r *repairer, c chunk) *search {
+// usualPieces is how many pieces a form has in which an error costs what the constants say.
+const usualPieces = 60
+
+// search looks for the changes of a chunk.
+func (r *repairer) search(c chunk) *search {
 	n := c.end - c.first
-	width := min(max(beamWork/max(n, 1), beamLeast), beamWidth)
-	tail := n
-	for tail > 0 && r.pieces[c.first+tail-1].kind == TokenClose {
-		tail--
+	s := &search{
+		walker: walker{src: r.src, pieces: r.pieces[c.first:c.end], wrapper: c.wrapper, frames: r.frames[:0]},
+		pool:   r.pool[:0],
+		beam:   r.beam, r: r, style: r.style, offset: c.first, spread: costSpread * math.Log(float64(n)/usualPieces), tail: n,
 	}
-	const usual = 60
-	return &search{
-		spread: costSpread * math.Log(float64(n)/usual), tail: tail,
-		walker: walker{src: r.src, pieces: r.pieces[c.first:c.end], wrapper: c.wrapper},
-		r:      r, style: r.style, offset: c.first, width: width, table: make([]tableEntry, tableSize),
+	for s.tail > 0 && s.pieces[s.tail-1].kind == TokenClose {
+		s.tail--
 	}
+	return s
 }
 
 func (s *search) run() found {
-	s.states = append(s.states[:0], searchState{sibling: -1, text: fnvOffset, margin: math.Inf(1)})
+	width := min(max(beamWork/max(len(s.pieces), 1), beamLeast), beamWidth)
+	s.start(width, searchState{sibling: -1, inner: -1, text: fnvOffset, margin: math.Inf(1)})
 	for i := range s.pieces {
 		s.gap(i)
 		if s.openers {
@@ -114,103 +60,53 @@ func (s *search) run() found {
 	return s.finish()
 }
 
-func (s *search) begin() {
-	s.round++
-	s.next = s.next[:0]
-}
-
-// add keeps a state. Where there is one with the same things open, the better of the two stays.
-func (s *search) add(st searchState) {
-	h := uint64(fnvOffset)
-	if st.top != nil {
-		h = st.top.hash
-	}
-	const mask = tableSize - 1
-	for at := (h >> 20) & mask; ; at = (at + 1) & mask {
-		e := &s.table[at]
-		if e.round != s.round {
-			*e = tableEntry{s.round, int32(len(s.next))} //nolint:gosec // a few hundred
-			s.next = append(s.next, st)
-			return
-		}
-		other := &s.next[e.index]
-		if other.top != st.top && (other.top == nil || st.top == nil || other.top.hash != st.top.hash) {
-			continue
-		}
-		better, worse := *other, st
-		if st.cost < other.cost {
-			better, worse = st, *other
-		}
-		if other.text == st.text {
-			better.mass = min(other.mass, st.mass)
-		} else {
-			better.mass = both(other.mass, st.mass)
-			if more := worse.cost - better.cost; more < better.margin {
-				better.margin, better.rival = more, worse.edits
-			}
-		}
-		*other = better
-		return
-	}
-}
-
-// both adds two likelihoods, given as negative logarithms.
-func both(a, b float64) float64 {
-	if a > b {
-		a, b = b, a
-	}
-	return a - math.Log1p(math.Exp(a-b))
-}
-
-// prune keeps the best states.
-func (s *search) prune() {
-	slices.SortStableFunc(s.next, func(a, b searchState) int { return cmp.Compare(a.cost, b.cost) })
-	n := min(len(s.next), s.width)
-	for n > 1 && s.next[n-1].cost > s.next[0].cost+beamCost {
-		n--
-	}
-	s.states, s.next = s.next[:n], s.states
-}
-
 // gap closes forms before the i-th piece.
 func (s *search) gap(i int) {
 	if i == 0 {
 		return
 	}
+	p, afterClose := &s.pieces[i], s.pieces[i-1].kind == TokenClose
+	first, more, most := s.gapCosts(i)
+	s.begin()
+	for k := range s.states {
+		st := s.states[k]
+		st.fresh = st.fresh && afterClose
+		s.add(&st)
+		cost := first
+		if st.fresh {
+			cost = min(cost, more+costFreshMore)
+		}
+		for range most {
+			closer := st.closer()
+			if closer == 0 || !s.insert(&st, i, cost) {
+				break
+			}
+			if !p.glued || p.kind != TokenClose || p.delim != closer { // else the same as one put in after it
+				s.add(&st)
+			}
+			cost = more
+		}
+	}
+	s.prune()
+}
+
+// gapCosts gives what the first closer and each further one that is put in before the i-th piece takes, and how many may be.
+func (s *search) gapCosts(i int) (first, more float64, most int) {
 	p, last := &s.pieces[i], &s.pieces[i-1]
-	first, more, pops := costInsertMid, costInsertMore+2, 2
+	first, more, most = costInsertMid, costInsertMore+costMidMore, 2
 	switch {
 	case p.first && last.swallowed > 0:
-		first, more, pops = costSwallowed, 0.2, maxPops
+		first, more, most = costSwallowed, costSwallowedMore, maxPops
 	case p.first:
-		first, more, pops = costInsertAtLineEnd, costInsertMore, maxPops
+		first, more, most = costInsertAtLineEnd, costInsertMore, maxPops
 	case p.kind == TokenClose:
-		first, more, pops = costInsertBefore, costInsertMore, 3
+		first, more, most = costInsertBefore, costInsertMore, 3
 	case last.kind == TokenOpen && !p.glued:
 		first = costInsertEmpty // nobody writes [ a]
 	case p.glued || isPrefixKind(last.kind):
 		first = costInsertGlued
 	}
-	first += s.spread
-	s.begin()
-	for k := range s.states {
-		st := s.states[k]
-		st.fresh = st.fresh && last.kind == TokenClose
-		s.add(st)
-		cost := first
-		if st.fresh {
-			cost = min(cost, more+0.5)
-		}
-		for range pops {
-			if st.top == nil || st.top.closer == 0 {
-				break
-			}
-			s.insert(&st, i, cost)
-			s.add(st)
-			cost = more
-		}
-	}
-	s.prune()
+	return first + s.spread, more, most
 }
 
 // tried is how many states try to put in an opener before a piece: those with the best chances.
@@ -228,44 +124,60 @@ func (s *search) open(i int) {
 	}
 	s.begin()
 	for k := range s.states {
-		s.add(s.states[k])
-		if k >= tried || s.states[k].fresh || s.states[k].puts > 0 {
-			continue
-		}
-		for _, delim := range delims {
-			st := s.states[k]
-			opener := piece{
-				start: p.start, end: p.start + 1, kind: TokenOpen, delim: delim, first: p.first, col: p.left, left: p.left,
-				indent: p.indent, line: p.line,
+		st := &s.states[k]
+		s.add(st)
+		if k < tried && !st.fresh && st.puts == 0 {
+			for _, delim := range delims {
+				s.openWith(*st, i, delim)
 			}
-			s.pay(&st, s.placeCost(&st, &opener, i))
-			s.lineStarts(&st, &opener)
-			s.push(&st, &opener, i, i)
-			cost := costOpen + s.spread
-			if p.kind == TokenClose {
-				cost = costOpenEmpty + s.spread
-			}
-			s.edit(&st, searchEdit{piece: i, at: p.start, inserted: delim, opener: -1}, s.r.before.insertCost(s.offset+i, delim, cost))
-			st.fresh, st.opened = false, p.kind != TokenClose
-			st.puts++
-			st.text = mix(st.text, uint64(delim))
-			s.add(st)
 		}
 	}
 	s.prune()
 }
 
-// insert closes the innermost form of a state before the i-th piece.
-func (s *search) insert(st *searchState, i int, cost float64) {
-	last := &s.pieces[i-1]
-	closer := st.top.closer
-	cost = s.r.before.insertCost(s.offset+i, closer, cost) + s.r.before.insertedCost(s.openerOf(st))
-	opener := -1
-	if !st.top.put {
-		opener = s.pieces[st.top.piece].start
+// openWith puts an opener in before the i-th piece.
+func (s *search) openWith(st searchState, i int, delim byte) {
+	p := &s.pieces[i]
+	cost := costOpen + s.spread
+	if p.kind == TokenClose {
+		cost = costOpenEmpty + s.spread
+	} else if delim == '(' {
+		cost += s.r.headCost(p)
 	}
-	s.edit(st, searchEdit{piece: i, at: last.end, inserted: closer, opener: opener}, cost)
-	s.closes(st, closer, last.line)
+	cost = s.r.before.insertCost(s.offset+i, delim, cost)
+	if s.hopeless(st.cost + cost) {
+		return
+	}
+	opener := piece{
+		start: p.start, end: p.start + 1, kind: TokenOpen, delim: delim, first: p.first, col: p.left, left: p.left,
+		indent: p.indent, line: p.line,
+	}
+	s.pay(&st, s.placeCost(&st, &opener, i))
+	s.lineStarts(&st, &opener)
+	s.push(&st, &opener, i, i)
+	s.edit(&st, searchEdit{piece: i, at: p.start, inserted: delim, opener: -1}, cost)
+	st.fresh, st.opened = false, p.kind != TokenClose
+	st.puts++
+	st.text = mix(st.text, uint64(delim))
+	s.add(&st)
+}
+
+// insert closes the innermost form of a state before the i-th piece. It says false, and does nothing, where the state would be given
+// up for it.
+func (s *search) insert(st *searchState, i int, cost float64) bool {
+	last := &s.pieces[i-1]
+	e := searchEdit{piece: i, at: last.end, inserted: st.top.closer, opener: -1}
+	if !st.top.put {
+		e.opener = s.pieces[st.top.piece].start
+	}
+	cost = s.r.before.insertCost(s.offset+i, e.inserted, cost) + s.r.before.insertedCost(s.offset+i, s.openerOf(st), e.inserted, s.r.pieces)
+	cost = s.editCost(st, &e, cost)
+	if s.hopeless(st.cost + cost) {
+		return false
+	}
+	s.edit(st, e, cost)
+	s.closes(st, e.inserted, last.line)
+	return true
 }
 
 // openerOf gives the piece of the innermost opener, -1 if it was put in.
@@ -276,12 +188,18 @@ func (s *search) openerOf(st *searchState) int {
 	return s.offset + int(st.top.piece)
 }
 
+// editCost is what an edit takes that takes so much alone.
+func (s *search) editCost(st *searchState, e *searchEdit, alone float64) float64 {
+	if moved(st.edits, e) {
+		return min(alone, costMove)
+	}
+	return alone
+}
+
+// edit makes an edit in a state.
 func (s *search) edit(st *searchState, e searchEdit, cost float64) {
 	if len(s.pool) == cap(s.pool) {
 		s.pool = make([]searchEdit, 0, slab)
-	}
-	if moved(st.edits, &e) {
-		cost = min(cost, costMove)
 	}
 	e.before = st.edits
 	s.pool = append(s.pool, e)
@@ -340,77 +258,19 @@ func (s *search) step(st searchState, i int) {
 	}
 	s.take(&st, i)
 	st.text = mix(st.text, uint64(i)<<8) //nolint:gosec // an index
-	s.add(st)
-}
-
-// placeCost is what it takes for a form to start with p, which is the i-th piece or an opener before it.
-func (s *search) placeCost(st *searchState, p *piece, i int) float64 {
-	if st.afterPrefix() {
-		return s.prefixedCost(st, p)
-	}
-	if st.top != nil {
-		line := s.lineBefore(i)
-		if st.top.put && int(st.top.piece) == i {
-			line = p.line
-		}
-		c := s.style.formCost(st, p, line)
-		if p.first {
-			c += s.style.indentCost(st.top, st.sibling, p.left)
-		}
-		return c
-	}
-	switch {
-	case i == 0:
-		return 0
-	case !p.first:
-		return costTopLevelSibling
-	case p.left > s.pieces[0].left:
-		return costTopLevelIndented
-	}
-	return costTopLevelForm // no form starts here that the chunks do not know of
-}
-
-// prefixedCost is what it takes for the form that starts with p to come after a prefix.
-func (s *search) prefixedCost(st *searchState, p *piece) float64 {
-	cost := 0.0
-	if f := st.opener(); p.first && f != nil {
-		cost = s.style.indentCost(f, st.top.sibling, p.left)
-	}
-	if s.pieces[st.top.piece].kind == TokenMeta && st.top.need == 1 {
-		if c := classOf(p); c == aKeyword || c == aLiteral {
-			cost += costMarkedWord
-		}
-	}
-	return cost
-}
-
-// removeCost is what it takes for the closer at i to be one too many.
-func (s *search) removeCost(st *searchState, i int) float64 {
-	cost := costRemoveMid + s.spread
-	switch {
-	case st.top == nil && i >= s.tail:
-		cost = costRemoveAtEnd
-	case st.top == nil:
-		cost = costRemoveUnmatched + s.spread
-	case i+1 == len(s.pieces) || s.pieces[i+1].first || s.pieces[i+1].kind == TokenClose:
-		cost = costRemove + s.spread
-	}
-	if i > 0 && s.pieces[i-1].kind != TokenClose {
-		cost += costRemoveAfterWord
-	}
-	if st.fresh && !s.pieces[i].first {
-		cost = min(cost, costRemoveMore)
-	}
-	return s.r.before.removeCost(s.offset+i, cost)
+	s.add(&st)
 }
 
 // stepCloser leaves a closer out, or takes it for the innermost opener, as it is or replaced.
 func (s *search) stepCloser(st searchState, i int) {
 	p := &s.pieces[i]
-	removed := st
-	s.edit(&removed, searchEdit{piece: i, gone: p.delim, at: p.start, removed: 1, opener: -1}, s.removeCost(&st, i))
-	s.add(removed)
-	if st.top == nil || st.top.closer == 0 {
+	remove := searchEdit{piece: i, gone: p.delim, at: p.start, removed: 1, opener: -1}
+	if cost := s.editCost(&st, &remove, s.removeCost(&st, i)); !s.hopeless(st.cost + cost) {
+		removed := st
+		s.edit(&removed, remove, cost)
+		s.add(&removed)
+	}
+	if st.closer() == 0 || isTwin(s.pieces, i) && st.removedAt(i-1) {
 		return
 	}
 	if p.first && p.left != st.top.col && p.left != st.top.indent {
@@ -427,7 +287,19 @@ func (s *search) stepCloser(st searchState, i int) {
 		s.edit(&st, searchEdit{piece: i, at: p.start, removed: 1, inserted: closer, opener: -1}, cost)
 	}
 	s.closes(&st, closer, s.lineBefore(i))
-	s.add(st)
+	s.add(&st)
+}
+
+// isTwin says whether the i-th piece is a closer like the one right before it. To take out the one or the other, or to put one more in
+// before, between or after them, is the same repair. It counts once: it is the last of them that is put in or taken out.
+func isTwin(pieces []piece, i int) bool {
+	return i > 0 && pieces[i].glued && pieces[i].kind == TokenClose && pieces[i-1].kind == TokenClose &&
+		pieces[i].delim == pieces[i-1].delim
+}
+
+// removedAt says whether the last edit of a state took out the i-th piece.
+func (st *searchState) removedAt(i int) bool {
+	return st.edits != nil && st.edits.gone != 0 && st.edits.piece == i
 }
 
 // finish closes what is open and gives the best way.
@@ -437,8 +309,8 @@ func (s *search) finish() found {
 	for k := range s.states {
 		st := s.states[k]
 		s.closeAll(&st, false)
-		if st.top == nil {
-			s.add(st)
+		if st.top == nil && !s.hopeless(st.cost) {
+			s.add(&st)
 			if st.cost < least {
 				best, least = k, st.cost
 			}
@@ -458,14 +330,16 @@ func (s *search) closeAll(st *searchState, record bool) {
 	last := &s.pieces[len(s.pieces)-1]
 	cost, more := costInsertAtEnd, costInsertMore/2
 	if last.swallowed > 0 {
-		cost, more = costSwallowed, 0.2
+		cost, more = costSwallowed, costSwallowedMore
 	}
 	if st.fresh && last.kind == TokenClose {
 		cost = more
 	}
-	for first := true; st.top != nil && st.top.closer != 0; first = false {
+	for first := true; st.closer() != 0; first = false {
 		edits := st.edits
-		s.insert(st, len(s.pieces), cost)
+		if !s.insert(st, len(s.pieces), cost) {
+			return
+		}
 		if !record && !first {
 			st.edits = edits
 		}
@@ -473,15 +347,25 @@ func (s *search) closeAll(st *searchState, record bool) {
 	}
 }
 
+// changesOf gives the edits that end with e, the first one first.
 func changesOf(e *searchEdit) []change {
-	var changes []change
-	for ; e != nil; e = e.before {
-		c := change{at: e.at, removed: e.removed, opener: e.opener}
-		if e.inserted != 0 {
-			c.inserted = string(rune(e.inserted))
-		}
-		changes = append(changes, c)
+	n := 0
+	for last := e; last != nil; last = last.before {
+		n++
 	}
-	slices.Reverse(changes)
+	changes := make([]change, n)
+	for ; e != nil; e = e.before {
+		n--
+		changes[n] = change{at: e.at, removed: e.removed, inserted: delimiterText(e.inserted), opener: e.opener}
+	}
 	return changes
+}
+
+// delimiterText gives a delimiter as text, "" for none.
+func delimiterText(delim byte) string {
+	const all = "()[]{}"
+	if i := strings.IndexByte(all, delim); i >= 0 {
+		return all[i : i+1]
+	}
+	return ""
 }

@@ -1,19 +1,13 @@
 package clj
 
-import (
-	_ "embed" // for habits
-	"math"
-	"strings"
-)
-
-//go:embed repairhabits.clj
-var habits string
+import "math"
 
 // relation says where a line starts, seen from the form it is in.
 type relation uint8
 
 const (
 	atSibling relation = iota // with the line before it in the same form
+	atInner                   // where another line would stand in the form that was closed last
 	atSecond                  // with the second element, which is on the opener's line
 	byOne                     // one column after the opener
 	byTwo
@@ -35,6 +29,8 @@ const (
 	inParameters // a vector after fn, defn and their like, or at the start of a list
 	inBindings   // the vector of a let and its like
 	inVector
+	inRow  // a vector in a vector
+	inSpec // a vector in a list that starts with a keyword, as in ns
 	inMap
 	inSet
 	shapes
@@ -48,6 +44,7 @@ const (
 	aSymbol
 	aKeyword
 	aLiteral
+	aString
 	aList
 	aVector
 	aMap
@@ -81,46 +78,97 @@ const counted = 4
 // arities bounds the counts of arguments that are told apart.
 const arities = 9
 
-// style has the habits of a text: how often lines start where, what follows on what. It begins with habits of Clojure at large and
+// style has the habits of a text: how often lines start where, what follows on what. It begins with the habits of Clojure at large and
 // learns from the healthy forms around the damage.
 type style struct {
 	indents [shapes][2][relations]float64 // by [another line of the form came before]
 	turns   [shapes][lineStates][counted][classes][turns]float64
 	classes [shapes][counted][classes][classes]float64
-	arity   map[uint64]*[arities]float64
-	usual   [arities]float64 // the sum of arity
+	pairs   [shapes][classes][classes][classes]float64 // by the last two forms
+	words   map[uint64]*word                           // by wordHash or one of the heads told apart by their sort
+	usual   [arities]float64                           // the sum of all arities
+	frames  []searchFrame                              // room for those of learn
 }
 
-// coreArities has functions and macros of clojure.core that are used often: name, fewest and most arguments.
-const coreArities = "inc 1 1 dec 1 1 first 1 1 second 1 1 rest 1 1 next 1 1 last 1 1 count 1 1 not 1 1 nil? 1 1 some? 1 1 seq 1 1 " +
-	"empty? 1 1 zero? 1 1 pos? 1 1 neg? 1 1 keys 1 1 vals 1 1 name 1 1 keyword 1 2 symbol 1 2 deref 1 3 vec 1 1 set 1 1 meta 1 1 " +
-	"class 1 1 string? 1 1 keyword? 1 1 symbol? 1 1 map? 1 1 vector? 1 1 seq? 1 1 fn? 1 1 identity 1 1 contains? 2 2 nth 2 3 get 2 3 " +
-	"get-in 2 3 assoc-in 3 3 instance? 2 2 if 2 3 if-let 3 3 filter 2 2 remove 2 2 mapv 2 3 into 2 3 take 2 2 drop 2 2 reduce 2 3 " +
-	"cons 2 2 every? 2 2 some 2 2 nthnext 2 2 with-meta 2 2 range 1 3 if-not 2 3 not= 2 2 < 2 2 > 2 2 <= 2 2 >= 2 2 = 2 2 throw 1 1 " +
-	"quote 1 1 var 1 1 reset! 2 2 atom 1 1 def 1 3 repeat 1 2 reverse 1 1 butlast 1 1 sort-by 2 3 group-by 2 2 satisfies? 2 2 " +
-	"apply 2 4 map 2 4 mapcat 2 3 keep 2 2 update-in 3 5 select-keys 2 2 rem 2 2 quot 2 2 mod 2 2 and 2 4 or 2 4 when 2 4 conj 2 3 " +
-	"assoc 3 5 dissoc 2 3 swap! 2 5 comp 2 3 partial 2 4 resolve 1 1 require 1 3 list 1 5 gensym 1 1 ex-info 2 3"
+// word is what is known of a symbol.
+type word struct {
+	roles [2]float64                  // how often it starts a list, and stands elsewhere
+	arity [arities]float64            // how many forms follow it in a list
+	args  [knownArgs][classes]float64 // what the first of them are
+	line  [relations]float64          // where the first line in the list starts
+}
+
+// knownArgs is how many forms after the head of a list are told apart.
+const knownArgs = 3
 
 // How much each sort of habit counts. Lines are indented with care; what follows on what says less than its counts make believe, as
 // they are not independent.
 const (
-	weightIndent = 1.6
+	weightIndent = 1.2
 	weightArity  = 1.6
 	weightHabit  = 0.6
-	seldom       = 0.25 // how often what was never seen counts as seen
+	seldom       = 0.2 // how often what was never seen counts as seen
 )
 
-// newStyle gives the habits of Clojure at large.
-func newStyle() *style {
-	s := &style{arity: map[uint64]*[arities]float64{}}
-	src := []byte(habits)
-	s.learn(src, piecesOf(src))
-	for words := strings.Fields(coreArities); len(words) > 0; words = words[3:] {
-		for n := words[1][0] - '0'; n <= words[2][0]-'0'; n++ {
-			s.learnArity(wordHash([]byte(words[0])), int(n), 2)
+// freeze makes costs of the counts of turns, and probabilities of those of indents and classes. Nothing can be learnt after it.
+func (s *style) freeze() {
+	for a := range s.indents {
+		for b := range s.indents[a] {
+			row := &s.indents[a][b]
+			total := 3.0 + sum(row[:])
+			for r := range row {
+				row[r] = (row[r] + seldomIndent(relation(r))) / total
+			}
+		}
+		for b := range s.turns[a] {
+			for c := range s.turns[a][b] {
+				for d := range s.turns[a][b][c] {
+					row := &s.turns[a][b][c][d]
+					total := seldom*float64(turns) + sum(row[:])
+					for i := range row {
+						row[i] = -weightHabit * math.Log((row[i]+seldom)/total)
+					}
+				}
+			}
+		}
+		for b := range s.classes[a] {
+			for c := range s.classes[a][b] {
+				row := &s.classes[a][b][c]
+				total := seldom*float64(classes) + sum(row[:])
+				for i := range row {
+					row[i] = (row[i] + seldom) / total
+				}
+			}
 		}
 	}
-	return s
+}
+
+func sum(counts []float64) float64 {
+	total := 0.0
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
+
+// seldomIndent is how often a relation that was never seen counts as seen.
+func seldomIndent(r relation) float64 {
+	switch r {
+	case notDeeper:
+		return 0.005
+	case outside:
+		return 0.0002
+	}
+	return 0.5
+}
+
+func (s *style) word(h uint64) *word {
+	w := s.words[h]
+	if w == nil {
+		w = &word{}
+		s.words[h] = w
+	}
+	return w
 }
 
 func b2i(b bool) int {
@@ -130,17 +178,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// cost gives the negative logarithm of how likely the chosen one is, from counts. Each has been seen a bit.
-func cost(counts []float64, chosen int, bit float64) float64 {
-	total := bit * float64(len(counts))
-	for _, c := range counts {
-		total += c
-	}
-	return -math.Log((counts[chosen] + bit) / total)
-}
-
 // relate says where a line that starts at col stands in a form. sibling is the column of the line before it there, -1 for none.
-func relate(f *searchFrame, sibling, col int32) relation {
+func relate(f *searchFrame, sibling, inner, col int32) relation {
 	switch {
 	case f.wraps && col == f.indent:
 		return atSibling
@@ -150,6 +189,8 @@ func relate(f *searchFrame, sibling, col int32) relation {
 		return notDeeper
 	case sibling >= 0 && col == sibling:
 		return atSibling
+	case inner >= 0 && col == inner && inner > f.col+2 && inner != f.second:
+		return atInner
 	case f.second >= 0 && col == f.second:
 		return atSecond
 	case col == f.col+1:
@@ -160,21 +201,16 @@ func relate(f *searchFrame, sibling, col int32) relation {
 	return deeper
 }
 
-func (s *style) indentCost(f *searchFrame, sibling, col int32) float64 {
-	counts := &s.indents[f.shape][b2i(sibling >= 0)]
-	r := relate(f, sibling, col)
-	bit := 0.5
-	switch r {
-	case notDeeper:
-		bit = 0.005
-	case outside:
-		bit = 0.0002
+// indentCost is what it takes for a line that starts at col to be in a form.
+func (s *style) indentCost(f *searchFrame, sibling, inner, col int32) float64 {
+	r := relate(f, sibling, inner, col)
+	often := s.indents[f.shape][b2i(sibling >= 0)][r]
+	if f.head != 0 && sibling < 0 {
+		if w := s.words[f.head]; w != nil {
+			often = (w.line[r] + likeOthers*often) / (sum(w.line[:]) + likeOthers)
+		}
 	}
-	total := 3.0
-	for _, c := range counts {
-		total += c
-	}
-	return -weightIndent * math.Log((counts[r]+bit)/total)
+	return -weightIndent * math.Log(often)
 }
 
 // stepsOf gives the number of forms in the steps that matter.
@@ -201,7 +237,10 @@ func classOf(p *piece) class {
 		}
 		return aMap
 	}
-	if isPrefixKind(p.kind) {
+	switch {
+	case p.kind == TokenString:
+		return aString
+	case isPrefixKind(p.kind):
 		return aPrefixed
 	}
 	return aLiteral
@@ -242,22 +281,54 @@ func (s *style) formCost(st *searchState, p *piece, line int32) float64 {
 	if p.first {
 		next = onNewLine
 	}
-	return weightHabit * (cost(s.turnCounts(st, line)[:], int(next), seldom) + cost(s.classCounts(st)[:], int(classOf(p)), seldom))
+	c := classOf(p)
+	often := s.classCounts(st)[c]
+	pair := &s.pairs[st.shape()][st.earlier][st.last]
+	often = (pair[c] + likePairs*often) / (sum(pair[:]) + likePairs)
+	if seen := s.argCounts(st); seen != nil {
+		often = (seen[c] + likeOthers*often) / (sum(seen[:]) + likeOthers)
+	}
+	return s.turnCounts(st, line)[next] - weightHabit*math.Log(often)
+}
+
+// What is known in general is worth so many times of seeing a case.
+const (
+	likeOthers = 2.0 // a word: what is known of all words
+	likePairs  = 6.0 // two forms: what is known of the last one and of how many there are
+)
+
+// argCounts gives the counts of what the next argument in the innermost form is, nil where nothing is known.
+func (s *style) argCounts(st *searchState) *[classes]float64 {
+	w := s.headOf(st)
+	if w == nil || st.count == 0 {
+		return nil
+	}
+	if n := st.count - 1 + int32(st.top.threaded&1); n < knownArgs {
+		return &w.args[n]
+	}
+	return nil
+}
+
+// argCount gives how many arguments the innermost form has, with the one that comes from elsewhere.
+func (st *searchState) argCount() int {
+	return min(max(int(st.count)-1, 0)+min(int(st.top.threaded), 1), arities-1)
+}
+
+// headOf gives what is known of the head of the innermost form, nil for nothing.
+func (s *style) headOf(st *searchState) *word {
+	if st.top == nil || st.top.head == 0 {
+		return nil
+	}
+	return s.words[st.top.head]
 }
 
 // closeCost is what it takes for the innermost form to end on a line.
 func (s *style) closeCost(st *searchState, line int32) float64 {
-	c := weightHabit * cost(s.turnCounts(st, line)[:], int(ending), seldom)
-	if seen := s.arity[st.top.head]; seen != nil && st.top.head != 0 {
-		n := min(max(int(st.count)-1, 0), arities-1)
-		total, usual := 0.0, 0.0
-		for i := range seen {
-			total += seen[i]
-			usual += s.usual[i]
-		}
-		const weight = 3
-		often := (s.usual[n] + 1) / (usual + arities)
-		c += weightArity * (math.Log(often) - math.Log((seen[n]+weight*often)/(total+weight)))
+	c := s.turnCounts(st, line)[ending]
+	if w := s.headOf(st); w != nil {
+		n := st.argCount()
+		often := (s.usual[n] + 1) / (sum(s.usual[:]) + arities)
+		c += weightArity * (math.Log(often) - math.Log((w.arity[n]+likeOthers*often)/(sum(w.arity[:])+likeOthers)))
 	}
 	return c
 }
@@ -273,6 +344,10 @@ const (
 func headOf(text []byte) uint64 {
 	switch {
 	case text[0] == ':':
+		switch string(text) {
+		case ":require", ":import", ":use", ":refer-clojure", ":gen-class", ":require-macros":
+			return wordHash(text)
+		}
 		return keywordHead
 	case text[0] == '.' && len(text) > 1:
 		return methodHead
@@ -294,76 +369,3 @@ func wordHash(word []byte) uint64 {
 func mix(h, v uint64) uint64 { return (h ^ v) * 1099511628211 }
 
 const fnvOffset = 14695981039346656037
-
-// learn counts the habits of balanced pieces.
-func (s *style) learn(src []byte, pieces []piece) {
-	w := walker{src: src, pieces: pieces}
-	st := searchState{sibling: -1}
-	for i := range pieces {
-		p := &pieces[i]
-		line := p.line
-		if i > 0 {
-			line = pieces[i-1].line
-		}
-		if p.kind == TokenClose {
-			if st.top == nil || st.top.closer == 0 {
-				return // not balanced after all
-			}
-			s.turnCounts(&st, line)[ending]++
-			if st.top.head != 0 {
-				s.learnArity(st.top.head, int(st.count)-1, 1)
-			}
-			if st.top.shape == inParameters {
-				s.learnParameters(&w, &st, i)
-			}
-			st.pop()
-			w.formEnds(&st)
-			continue
-		}
-		if !st.afterPrefix() {
-			if p.first {
-				s.turnCounts(&st, line)[onNewLine]++
-				if st.top != nil {
-					s.indents[st.top.shape][b2i(st.sibling >= 0)][relate(st.top, st.sibling, p.left)]++
-				}
-			} else {
-				s.turnCounts(&st, line)[onSameLine]++
-			}
-			s.classCounts(&st)[classOf(p)]++
-		}
-		w.lineStarts(&st, p)
-		w.take(&st, i)
-	}
-}
-
-func (s *style) learnArity(head uint64, count int, weight float64) {
-	seen := s.arity[head]
-	if seen == nil {
-		seen = new([arities]float64)
-		s.arity[head] = seen
-	}
-	n := min(max(count, 0), arities-1)
-	seen[n] += weight
-	s.usual[n] += weight
-}
-
-// learnParameters learns how many arguments a function takes, from the vector of its parameters that ends at the i-th piece.
-func (s *style) learnParameters(w *walker, st *searchState, i int) {
-	f := st.opener()
-	definition := f.parent
-	if definition != nil && definition.lead != leadsParameters && definition.parent != nil {
-		definition = definition.parent
-	}
-	if definition == nil || definition.lead != leadsParameters || definition.parent != nil {
-		return
-	}
-	for k := int(f.piece) + 1; k < i; k++ {
-		if w.pieces[k].end-w.pieces[k].start == 1 && w.src[w.pieces[k].start] == '&' {
-			return
-		}
-	}
-	name := &w.pieces[definition.piece+2]
-	if name.kind == TokenAtom {
-		s.learnArity(wordHash(w.src[name.start:name.end]), int(st.count), 2)
-	}
-}

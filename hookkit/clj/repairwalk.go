@@ -21,10 +21,15 @@ type searchFrame struct {
 	shape   shape
 	lead    lead
 
+	threads  uint8 // what it does to the forms in it, as a threading macro
+	threaded uint8 // what is done to it
+	isSpec   bool  // starts with a keyword
+
 	// What the frame around it had when this one was opened.
 	count   int32
 	sibling int32
 	last    class
+	earlier class
 }
 
 // searchState is a way to read the pieces so far.
@@ -33,8 +38,10 @@ type searchState struct {
 	lineFrame *searchFrame // the innermost opener where the line starts
 	count     int32        // forms in the innermost frame so far
 	sibling   int32        // the column of the last line that starts in the innermost frame, -1 for none
+	inner     int32        // where another line would stand in the form that was closed last there, -1 after a line has started since
 	shift     int32        // how far the edits on this line move what follows on it
 	last      class        // of the last form in the innermost frame
+	earlier   class        // of the one before it
 
 	fresh  bool    // an edit was made at this gap: another one there is cheap
 	opened bool    // an opener was put in right before the next piece
@@ -60,7 +67,17 @@ type searchEdit struct {
 
 // pop leaves the innermost frame.
 func (st *searchState) pop() {
-	st.count, st.sibling, st.last = st.top.count, st.top.sibling, st.top.last
+	if f := st.top; f.closer != 0 {
+		switch {
+		case st.sibling >= 0:
+			st.inner = st.sibling
+		case f.second >= 0:
+			st.inner = f.second
+		default:
+			st.inner = f.col + 1
+		}
+	}
+	st.count, st.sibling, st.last, st.earlier = st.top.count, st.top.sibling, st.top.last, st.top.earlier
 	st.top = st.top.parent
 }
 
@@ -70,6 +87,14 @@ func (st *searchState) opener() *searchFrame {
 		return nil
 	}
 	return st.top.opener
+}
+
+// closer gives what would close the innermost frame, 0 where there is none or a prefix waits for its form.
+func (st *searchState) closer() byte {
+	if st.top == nil {
+		return 0
+	}
+	return st.top.closer
 }
 
 func (st *searchState) afterPrefix() bool { return st.top != nil && st.top.closer == 0 }
@@ -100,6 +125,7 @@ func (w *walker) lineStarts(st *searchState, p *piece) {
 	}
 	st.lineFrame = st.opener()
 	st.shift = 0
+	st.inner = -1
 	if !st.afterPrefix() {
 		st.sibling = p.left
 	}
@@ -115,7 +141,7 @@ func (w *walker) take(st *searchState, i int) {
 		w.push(st, p, i, len(w.pieces))
 	default:
 		if !st.afterPrefix() {
-			st.last = classOf(p)
+			st.earlier, st.last = st.last, classOf(p)
 		}
 		w.formEnds(st)
 	}
@@ -124,11 +150,11 @@ func (w *walker) take(st *searchState, i int) {
 // push opens a frame with the opener or prefix p, which is the i-th piece or before it. Its first form starts with the piece first.
 func (w *walker) push(st *searchState, p *piece, i, first int) {
 	if !st.afterPrefix() {
-		st.last = classOf(p)
+		st.earlier, st.last = st.last, classOf(p)
 	}
 	f := searchFrame{
 		parent: st.top, piece: int32(i), col: p.col + st.shift, indent: p.indent, second: -1, line: p.line, //nolint:gosec // an index
-		count: st.count, sibling: st.sibling, last: st.last, hash: fnvOffset,
+		count: st.count, sibling: st.sibling, last: st.last, earlier: st.earlier, hash: fnvOffset,
 	}
 	if st.top != nil {
 		f.hash = st.top.hash
@@ -141,10 +167,19 @@ func (w *walker) push(st *searchState, p *piece, i, first int) {
 		if f.closer == ')' && first < len(w.pieces) && w.pieces[first].kind == TokenAtom {
 			text := w.src[w.pieces[first].start:w.pieces[first].end]
 			f.head, f.lead = headOf(text), leadOf(text)
+			f.isSpec = text[0] == ':'
+			if f.lead == leadsThread {
+				f.threads = threadsOf(text)
+			}
 		}
 		f.shape = shapeOf(st, p, f.lead)
 		if around := st.opener(); around != nil && around.lead == leadsThread {
-			f.head = 0 // one argument comes from elsewhere
+			switch {
+			case around.threads == 0 || st.count < 1:
+				f.head = 0 // there may be an argument that comes from elsewhere
+			case st.count > 1:
+				f.threaded = around.threads
+			}
 		}
 		if f.second = w.secondColumn(p, first); f.second >= 0 {
 			f.second += st.shift
@@ -157,7 +192,7 @@ func (w *walker) push(st *searchState, p *piece, i, first int) {
 	if f.closer != 0 {
 		st.top.opener = st.top
 	}
-	st.count, st.sibling, st.last = 0, -1, aNothing
+	st.count, st.sibling, st.inner, st.last, st.earlier = 0, -1, -1, aNothing, aNothing
 }
 
 // secondColumn gives the column of the second form after an opener if it is on the same line, else -1.
@@ -219,6 +254,23 @@ func leadOf(head []byte) lead {
 	return leadsNone
 }
 
+// What a threading macro does to the forms in it: they have one argument more, as the first or as the last.
+const (
+	threadedFirst uint8 = 1
+	threadedLast  uint8 = 2
+)
+
+// threadsOf says what a threading macro does to all the forms in it but the first, 0 where they differ.
+func threadsOf(head []byte) uint8 {
+	switch string(head) {
+	case "->", "some->", "doto":
+		return threadedFirst
+	case "->>", "some->>":
+		return threadedLast
+	}
+	return 0
+}
+
 // shapeOf gives the shape of the form that p opens in a state; head is what the first word in it says.
 func shapeOf(st *searchState, p *piece, head lead) shape {
 	f := st.opener()
@@ -240,8 +292,14 @@ func shapeOf(st *searchState, p *piece, head lead) shape {
 		return inMap
 	}
 	switch {
-	case f == nil || f.closer != ')':
+	case f == nil:
 		return inVector
+	case f.closer == ']':
+		return inRow
+	case f.closer != ')':
+		return inVector
+	case f.isSpec:
+		return inSpec
 	case f.lead == leadsBindings && st.count == 1:
 		return inBindings
 	case f.lead == leadsParameters, st.count == 0 && f == st.top:

@@ -22,7 +22,9 @@ func main() {
 	flag.StringVar(&o.show, "show", "", "show the cases of this `KIND` that are not form-equal")
 	flag.BoolVar(&o.wrong, "wrong", false, "with -show: only those that are silently wrong")
 	flag.BoolVar(&o.edits, "edits", false, "with -show: those with the file before the edit")
+	flag.StringVar(&o.clojure, "clojure", "", "`CLASSPATH` of a Clojure whose reader judges too; empty: our reader alone")
 	flag.BoolVar(&o.json, "json", false, "print one JSON object")
+	flag.BoolVar(&o.habits, "habits", false, "count the habits of writing in the files, as hookkit/clj/repairhabits.txt has them, and measure nothing")
 	flag.BoolVar(&o.check, "check", false, "exit 1 where a target is missed")
 	flag.Parse()
 	o.jars = strings.Split(*jars, ",")
@@ -36,8 +38,9 @@ type options struct {
 	jars                      []string
 	count                     int
 	seed                      uint64
-	half, show                string
+	half, show, clojure       string
 	edits, wrong, json, check bool
+	habits                    bool
 }
 
 // tally counts verdicts.
@@ -48,9 +51,15 @@ type tally struct {
 	TextEqual int    `json:"text_equal"`
 	Wrong     int    `json:"silently_wrong"`
 	Refused   int    `json:"refused"`
+	Clojure   int    `json:"form_equal_by_clojure"` // 0 where it was not asked
+	Sure      int    `json:"sure"`                  // repairs that said so
+	SureWrong int    `json:"sure_and_wrong"`
 }
 
 func (t *tally) add(v verdict) {
+	sure := v.refused == "" && v.result.Confidence == clj.Sure
+	t.Sure += b2i(sure)
+	t.SureWrong += b2i(sure && !v.form)
 	t.Cases++
 	t.FormEqual += b2i(v.form)
 	t.TextEqual += b2i(v.text)
@@ -67,12 +76,13 @@ func b2i(b bool) int {
 
 // report is what is measured for one way to repair.
 type report struct {
-	Way   string  `json:"way"`
-	Kinds []tally `json:"kinds"`
+	Way   string   `json:"way"`
+	Kinds []*tally `json:"kinds"`
 	// Over the 11 kinds without drop-opener and unclosed-string, in percent: the mean of the kinds.
 	FormEqual float64 `json:"form_equal"`
 	TextEqual float64 `json:"text_equal"`
 	Wrong     float64 `json:"silently_wrong"`
+	Clojure   float64 `json:"form_equal_by_clojure"` // 0 where it was not asked
 }
 
 func run(o options) error {
@@ -83,12 +93,20 @@ func run(o options) error {
 	if len(from) == 0 {
 		return errors.New("no Clojure sources: install Debian's clojure, or name jars with -jars")
 	}
+	if o.habits {
+		var texts [][]byte
+		for _, s := range from {
+			texts = append(texts, []byte(s.text))
+		}
+		return clj.WriteHabits(os.Stdout, texts)
+	}
 	if changed := changedValid(from); len(changed) > 0 {
 		return fmt.Errorf("%d balanced texts were changed, the first is %s", len(changed), changed[0])
 	}
 	reports := []report{{Way: "text alone"}, {Way: "with the file before"}}
+	judges := oracle{}
 	for _, k := range allKinds() {
-		tallies := [2]tally{{Kind: k.name}, {Kind: k.name}}
+		tallies := [2]*tally{{Kind: k.name}, {Kind: k.name}}
 		for _, c := range makeCases(k, from, o.count, o.seed) {
 			alone := judge(c.want, clj.Repair([]byte(c.broken), clj.RepairOptions{}))
 			edit := judge(c.editWant, clj.Repair([]byte(c.editBroken), clj.RepairOptions{
@@ -96,6 +114,10 @@ func run(o options) error {
 			}))
 			tallies[0].add(alone)
 			tallies[1].add(edit)
+			if o.clojure != "" {
+				judges.hear(tallies[0], c, alone, c.want)
+				judges.hear(tallies[1], c, edit, c.editWant)
+			}
 			switch {
 			case k.name != o.show, o.wrong && alone.refused != "" && !o.edits, o.wrong && edit.refused != "" && o.edits:
 			case o.edits && !edit.form:
@@ -108,6 +130,12 @@ func run(o options) error {
 			reports[i].Kinds = append(reports[i].Kinds, tallies[i])
 		}
 	}
+	var differ []string
+	if o.clojure != "" {
+		if differ, err = judges.answer(o.clojure); err != nil {
+			return err
+		}
+	}
 	for i := range reports {
 		reports[i].sum()
 	}
@@ -118,13 +146,24 @@ func run(o options) error {
 	} else {
 		fmt.Printf("%d files (half %s), seed %d; all of them unchanged as they are and in 5 variants\n", len(from), o.half, o.seed)
 		for _, r := range reports {
-			r.print()
+			r.print(o.clojure != "")
 		}
 	}
+	for _, line := range differ {
+		fmt.Fprintln(os.Stderr, "the readers disagree:", line)
+	}
 	if o.check {
-		return check(reports)
+		return errors.Join(check(reports), disagreement(differ))
 	}
 	return nil
+}
+
+// disagreement is an error where Clojure's reader and ours do not agree on what is equal.
+func disagreement(differ []string) error {
+	if len(differ) == 0 {
+		return nil
+	}
+	return fmt.Errorf("our reader and Clojure's disagree on %d cases", len(differ))
 }
 
 // inMean says whether a kind counts in the means: what has to be refused does not.
@@ -138,23 +177,41 @@ func (r *report) sum() {
 		}
 		kinds++
 		r.FormEqual += percent(t.FormEqual, t.Cases)
+		r.Clojure += percent(t.Clojure, t.Cases)
 		r.TextEqual += percent(t.TextEqual, t.Cases)
 		r.Wrong += percent(t.Wrong, t.Cases)
 	}
 	r.FormEqual /= kinds
+	r.Clojure /= kinds
 	r.TextEqual /= kinds
 	r.Wrong /= kinds
 }
 
+// orDash gives a number, or a dash where it is not known.
+func orDash(known bool, n float64) string {
+	if !known {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", n)
+}
+
 func percent(n, of int) float64 { return 100 * float64(n) / float64(of) }
 
-func (r *report) print() {
-	fmt.Printf("\n%-18s %6s %11s %11s %15s %8s\n", r.Way, "cases", "form-equal", "text-equal", "silently wrong", "refused")
+func (r *report) print(asked bool) {
+	const row = "%-20s %6d %11.1f %11s %11.1f %15.1f %8.1f\n"
+	fmt.Printf("\n%-20s %6s %11s %11s %11s %15s %8s\n", r.Way, "cases", "form-equal", "by Clojure", "text-equal", "silently wrong", "refused")
 	for _, t := range r.Kinds {
-		fmt.Printf("%-18s %6d %11.1f %11.1f %15.1f %8.1f\n", t.Kind, t.Cases, percent(t.FormEqual, t.Cases), percent(t.TextEqual, t.Cases),
+		fmt.Printf(row, t.Kind, t.Cases, percent(t.FormEqual, t.Cases), orDash(asked, percent(t.Clojure, t.Cases)), percent(t.TextEqual, t.Cases),
 			percent(t.Wrong, t.Cases), percent(t.Refused, t.Cases))
 	}
-	fmt.Printf("%-18s %6s %11.1f %11.1f %15.1f\n", "mean of 11 kinds", "", r.FormEqual, r.TextEqual, r.Wrong)
+	fmt.Printf("%-20s %6s %11.1f %11s %11.1f %15.1f\n", "mean of 11 kinds", "", r.FormEqual, orDash(asked, r.Clojure), r.TextEqual, r.Wrong)
+	repaired, sure, sureWrong := 0, 0, 0
+	for _, t := range r.Kinds {
+		repaired += t.Cases - t.Refused
+		sure += t.Sure
+		sureWrong += t.SureWrong
+	}
+	fmt.Printf("sure of %.1f %% of the repairs of all kinds, and wrong in %.1f %% of those\n", percent(sure, repaired), percent(sureWrong, sure))
 }
 
 // check compares with the targets.

@@ -194,7 +194,7 @@ func unclosedString(f *form) (damaged, bool) {
 	return one(splice{f.tokens[i].End - 1, f.tokens[i].End, ""})
 }
 
-// commentSwallow puts the closers at the end of a line into a comment.
+// commentSwallow puts the closers at the end of a line into a comment. The comment stays in a repair, so that none is text-equal.
 func commentSwallow(f *form) (damaged, bool) {
 	i := f.pick(0, len(f.tokens), func(i int) bool {
 		if !f.isCloser(i) || i > 0 && f.isCloser(i-1) {

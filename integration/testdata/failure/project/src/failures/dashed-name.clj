@@ -1,0 +1,1 @@
+(ns failures.dashed-name)

@@ -11,12 +11,15 @@ const (
 	stopAllow stopKind = iota
 	stopBlock
 	stopReport
+	stopEnd
 )
 
 // StopDecision answers [Stop] and [SubagentStop]. The zero value is [AllowStop].
 type StopDecision struct {
 	kind   stopKind
 	silent bool
+	object bool // a block is told by an object and exit 0
+	short  string
 	reason string
 	user   string
 	agent  string
@@ -34,6 +37,17 @@ func BlockStop(reason string) StopDecision { return StopDecision{kind: stopBlock
 // ReportStop lets the agent stop and reports a trouble: exit 1 with the text on stderr. The agent reads nothing of it (see
 // [StopDecision.TellAgent]), the user sees it; make its first line understandable alone.
 func ReportStop(text string) StopDecision { return StopDecision{kind: stopReport, reason: text} }
+
+// EndWork ends the agent's work: {"continue":false}. It is the opposite of [BlockStop]: the agent reads nothing and does not go on, and
+// no other hook can make it. The user reads the reason.
+func EndWork(reason string) StopDecision { return StopDecision{kind: stopEnd, reason: reason} }
+
+// InJSON tells a block by one object on stdout and exit 0, for a program that must end with 0 whatever it decides. In Claude Code the
+// agent then reads the reason twice, so keep it short. The short form is the object's stopReason.
+func (d StopDecision) InJSON(short string) StopDecision {
+	d.object, d.short = true, short
+	return d
+}
 
 // TellUser adds a message for the user. Above 10,000 characters it is cut.
 func (d StopDecision) TellUser(message string) StopDecision {

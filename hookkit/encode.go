@@ -67,8 +67,12 @@ func answers(d Decision, event EventName) bool {
 }
 
 func noReason(kind stopKind) string {
-	if kind == stopBlock {
+	switch kind {
+	case stopBlock:
 		return "A stop hook blocked and gave no reason."
+	case stopEnd:
+		return "A stop hook ended the work and gave no reason."
+	default:
 	}
 	return "A stop hook reported a trouble and did not say which."
 }
@@ -131,6 +135,12 @@ func about(event EventName, context string) object {
 }
 
 func encodeStop(host Host, event EventName, d StopDecision) Output {
+	if d.kind == stopEnd {
+		return endWork(d)
+	}
+	if d.kind == stopBlock && d.object {
+		return blockObject(host, d)
+	}
 	switch host {
 	case Codex:
 		return codexStop(d)
@@ -177,6 +187,37 @@ func claudeStop(host Host, event EventName, d StopDecision) Output {
 		o.specific(about(event, d.agent))
 		return Output{Stdout: o.line()}
 	}
+}
+
+// endWork is the same in all hosts that know it; the others ignore the object.
+func endWork(d StopDecision) Output {
+	var o object
+	o.raw("continue", "false")
+	o.str("stopReason", d.reason)
+	o.text("systemMessage", d.user)
+	return Output{Stdout: o.line()}
+}
+
+// blockObject is a block at exit 0, in the form that each host reads there.
+func blockObject(host Host, d StopDecision) Output {
+	var o object
+	switch host {
+	case ECA:
+		o.str("followUp", d.fullReason())
+		o.text("systemMessage", d.user)
+	case Cursor:
+		return cursorStop(d)
+	case Codex, Copilot: // no other keys
+		o.str("decision", "block")
+		o.str("reason", d.fullReason())
+		return Output{Stdout: o.line(), Stderr: stderrText(d.user)}
+	default:
+		o.str("decision", "block")
+		o.str("reason", d.fullReason())
+		o.str("stopReason", d.short)
+		o.text("systemMessage", d.user)
+	}
+	return Output{Stdout: o.line()}
 }
 
 // fullReason is what the agent reads when it must go on.

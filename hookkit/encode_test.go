@@ -67,6 +67,22 @@ func stopCases() []encodeCase {
 			d:    BlockStop("no\n" + strings.Repeat("x", 20_000)).TellUser("u"),
 			exit: 2, stdout: `{"decision":"block","reason":"no\n` + strings.Repeat("x", 20_000) + `","systemMessage":"u"}`, stderr: "no\n" + strings.Repeat("x", 20_000),
 		},
+		{
+			row: "003 block: exit 0 and {\"decision\":\"block\",\"reason\":R,\"stopReason\":S}", event: EventStop,
+			d: BlockStop("R").InJSON("S"), stdout: `{"decision":"block","reason":"R","stopReason":"S"}`,
+		},
+		{
+			row: "003 block with a line for the user", event: EventStop,
+			d: BlockStop("R").InJSON("S").TellUser("u"), stdout: `{"decision":"block","reason":"R","stopReason":"S","systemMessage":"u"}`,
+		},
+		{row: "003 block, Codex: no extra keys", host: Codex, event: EventStop, d: BlockStop("R").InJSON("S"), stdout: `{"decision":"block","reason":"R"}`},
+		{row: "003 block, ECA: followUp", host: ECA, event: EventStop, d: BlockStop("R").InJSON("S"), stdout: `{"followUp":"R"}`},
+		{row: "003 block, Cursor: followup_message", host: Cursor, event: EventStop, d: BlockStop("R").InJSON("S"), stdout: `{"followup_message":"R"}`},
+		{row: "003 block, Gemini", host: Gemini, event: EventStop, d: BlockStop("R").InJSON("S"), stdout: `{"decision":"block","reason":"R","stopReason":"S"}`},
+		{
+			row: "003 literal: continue:false ends the agent's work, its reason goes to the user only", event: EventStop,
+			d: EndWork("S"), stdout: `{"continue":false,"stopReason":"S"}`,
+		},
 		{row: "portable allows as Claude Code", host: Portable, event: EventStop, d: AllowStop(), stdout: `{"decision":"approve"}`},
 		{
 			row: "exit 1, stderr with a self-sufficient first line, and the first time systemMessage + additionalContext", event: EventStop,

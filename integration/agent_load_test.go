@@ -21,6 +21,7 @@ const longSession = 15 * time.Second
 // not parallel, so nothing of this package runs beside it.
 func TestAgentFourHundredCallsAlone(t *testing.T) {
 	a := newAgent(t, hooksEDN(bash("tests", `test -e src/n99.clj`, retry)))
+	a.withREPL(fakes.NREPLRelaxed())
 	a.Start("startup")
 	ran := map[string]int{}
 	failed := 0

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -187,9 +188,9 @@ var settingsPlaceFaults = []fault{
 		before := w.project.Snapshot()
 		w.mayChange = true
 		assert.Equal(t, w.hook("install").exit, 0)
-		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), []string{
+		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), slices.Concat([]string{
 			"added deep/er/.brepl", "added deep/er/" + hooksFile, "added deep/er/.claude", "added deep/er/" + localSettings,
-		})
+		}, addedSkill("deep/er/")))
 	}},
 	{20, "in a submodule", func(t *testing.T) {
 		library := fakes.NewProject(t, map[string]string{"lib.clj": "(ns lib)\n"}, fakes.WithHooks(hooksEDN(bash("lib", whereAmI))), fakes.WithGit())
@@ -203,7 +204,7 @@ var settingsPlaceFaults = []fault{
 		w.mayChange = true
 		r := w.hook("install")
 		assert.Equal(t, r.exit, 0, r.stderr)
-		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), []string{"added lib/.claude", "added lib/" + localSettings})
+		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), slices.Concat([]string{"added lib/.claude", "added lib/" + localSettings}, addedSkill("lib/")))
 		assert.Equal(t, w.hook("uninstall").exit, 0)
 		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), []string(nil))
 	}},

@@ -149,6 +149,7 @@ var settingsFaults = []fault{
 	}},
 	{16, "a symlink stays, and its target is written", func(t *testing.T) {
 		w := newFaultProgram(t, fakes.WithHooks("{}"), fakes.WithDir(".claude", 0o755))
+		w.mayChange = true // the skill
 		w.write("shared.json", "{}\n")
 		target := filepath.Join(w.scratch, "shared.json")
 		assert.NilError(t, os.Symlink(target, w.project.Path(localSettings)))

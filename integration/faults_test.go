@@ -34,22 +34,18 @@ type fault struct {
 	run    func(*testing.T)
 }
 
-var faults = slices.Concat(inputFaults, pathFaults, settingsFaults, settingsPlaceFaults, configFaults, commandFaults, replFaults, bencodeFaults, stateFaults, repairFaults)
+var faults = slices.Concat(inputFaults, pathFaults, settingsFaults, settingsPlaceFaults, configFaults, commandFaults, replFaults, bencodeFaults, clientFaults, stateFaults, repairFaults, evalFaults, gauntletFaults, triageFaults)
 
 // otherFaults belong to programs and commands that are tested elsewhere.
 var otherFaults = map[int]string{
-	12: "belongs to another issue: reading transcripts",
 	25: "belongs to another issue: trust in hooks.edn",
-	39: "belongs to another issue: the nREPL client for people",
-	40: "belongs to another issue: the nREPL client for people",
 	41: "is not used",
-	52: "belongs to another issue: memory triage",
-	53: "belongs to another issue: agent-gauntlet",
 	54: "belongs to another issue: agent-gauntlet",
 }
 
 func TestFaults(t *testing.T) {
 	brepl(t) // built before the first of them
+	gauntletProgram(t)
 	t.Parallel()
 	for _, f := range faults {
 		t.Run(fmt.Sprintf("%d %s", f.number, f.title), func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,9 +24,9 @@ var installRules = []ruleTest{
 		w.dir = w.project.Path("a/b")
 		before := w.project.Snapshot()
 		w.byHand("install").is(0, report("brepl", localSettings+": created", "")+"note: the project is the git work tree $PROJECT\n", "")
-		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), []string{
+		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), slices.Concat([]string{
 			"added .brepl", "added " + hooksFile, "added .claude", "added " + localSettings,
-		})
+		}, addedSkill("")))
 	}},
 	{title: "local settings hold the binary's absolute path unless brepl on the PATH is that file", run: func(t *testing.T) {
 		w := newProgramWorld(t)
@@ -51,7 +52,7 @@ var installRules = []ruleTest{
 	{title: "install warns when two scopes hold different texts of our commands", run: func(t *testing.T) {
 		w := newProgramWorld(t)
 		w.byHand("install", "--scope", "project", "--debug").is(0, report("brepl", ".claude/settings.json: created", " --debug"), "")
-		w.byHand("install").is(0, strings.Replace(report("brepl", localSettings+": created", ""), hooksCreated, hooksKept, 1)+
+		w.byHand("install").is(0, strings.NewReplacer(hooksCreated, hooksKept, skillCreated, skillKept).Replace(report("brepl", localSettings+": created", ""))+
 			"warning: $PROJECT/.claude/settings.json has \"brepl hook validate --debug\" for PreToolUse, "+
 			"which is not what was installed here: both run; remove them with: brepl hook uninstall --scope project\n", "")
 	}},
@@ -206,6 +207,8 @@ var installRules = []ruleTest{
 const (
 	hooksCreated = hooksFile + ": created; put your stop hooks there\n"
 	hooksKept    = hooksFile + ": already there, not touched\n"
+	skillCreated = skillFile + ": created\n"
+	skillKept    = skillFile + ": already as wanted\n"
 )
 
 // report is what install says of a project without hooks: program is how the settings call brepl, flags stand at the end
@@ -215,5 +218,5 @@ func report(program, file, flags string) string {
 	for _, handler := range []string{"PreToolUse: %s hook validate", "PostToolUse: %s hook eval", "Stop: %s hook stop", "SessionEnd: %s hook session-end"} {
 		list = append(list, "  + "+fmt.Sprintf(handler, program)+flags)
 	}
-	return lines(list...) + hooksCreated
+	return lines(list...) + hooksCreated + skillCreated
 }

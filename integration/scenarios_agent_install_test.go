@@ -90,6 +90,7 @@ var agentInstallScenarios = []scenario{
 // matcher says.
 func (a *agent) editsWithPrettier() {
 	a.t.Helper()
+	a.withREPL(fakes.NREPLRelaxed())
 	write := a.Write("src/a.clj", "(ns a)\n")
 	assert.DeepEqual(a.t, commands(write, "PreToolUse"), []string{"brepl hook validate"})
 	assert.DeepEqual(a.t, commands(write, "PostToolUse"), []string{"brepl hook eval", "prettier --write"})

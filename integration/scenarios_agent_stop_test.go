@@ -37,6 +37,7 @@ var agentStopScenarios = []scenario{
 		server := a.withREPL()
 		server.On("(run-tests)").Out("3 tests failed\n").Value("{:test 42, :pass 39, :fail 3, :error 0, :type :summary}").Times(1)
 		server.On("(run-tests)").Value("{:test 42, :pass 42, :fail 0, :error 0, :type :summary}")
+		server.OnLoadFile(a.project.Path("src/fixed.clj")).Value("nil") // `hook eval`, after the edit
 		a.stops(refuses("brepl: 'run-tests' failed, attempt 1/10", blocked(
 			"Hook 'run-tests' failed: 3 failures in 42 tests",
 			"This stop is blocked: attempt 1 of 10. Fix the cause, then stop again.",

@@ -5,6 +5,7 @@ package integration
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ const (
 	settingsMerge  = "Idempotent Claude Settings Merge"
 	localSettings  = ".claude/settings.local.json"
 	hooksFile      = ".brepl/hooks.edn"
+	skillFile      = ".claude/skills/brepl/SKILL.md"
 )
 
 // prettier is somebody else's hook as a settings file holds it.
@@ -32,6 +34,11 @@ const prettier = `{
   }
 }
 `
+
+// addedSkill is what the skill adds to a project in dir, which ends with a slash where it is not "".
+func addedSkill(dir string) []string {
+	return []string{"added " + dir + ".claude/skills", "added " + dir + ".claude/skills/brepl", "added " + dir + skillFile}
+}
 
 // installed is what `brepl hook install` says of its work on a settings file.
 var installed = []string{
@@ -48,6 +55,7 @@ var installScenarios = []scenario{
 			"  + PreToolUse: brepl hook validate", "  + PostToolUse: brepl hook eval", "  + Stop: brepl hook stop", "  + SessionEnd: brepl hook session-end",
 			"  1 other handler is left as it is",
 			hooksFile+": created; put your stop hooks there",
+			skillFile+": created",
 		), "")
 		assert.Equal(t, canonical(t, w.project.Read(localSettings)), canonical(t, after))
 	}},
@@ -55,10 +63,10 @@ var installScenarios = []scenario{
 	{seed001, installCommand, "Install creates template config", func(t *testing.T) {
 		w := newProgramWorld(t)
 		before := w.project.Snapshot()
-		w.byHand("install").is(0, lines(append(append([]string{localSettings + ": created"}, installed...), hooksFile+": created; put your stop hooks there")...), "")
-		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), []string{
+		w.byHand("install").is(0, lines(append(append([]string{localSettings + ": created"}, installed...), hooksFile+": created; put your stop hooks there", skillFile+": created")...), "")
+		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), slices.Concat([]string{
 			"added .brepl", "added " + hooksFile, "added .claude", "added " + localSettings,
-		})
+		}, addedSkill("")))
 		assert.Equal(t, w.project.Read(hooksFile), seedBlock(t, "### `.brepl/hooks.edn` Template"))
 		assert.Equal(t, canonical(t, w.project.Read(localSettings)), canonical(t, `{"hooks":{
 			"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"brepl hook validate"}]}],
@@ -72,7 +80,7 @@ var installScenarios = []scenario{
 	{seed001, installCommand, "Install preserves existing brepl config", func(t *testing.T) {
 		mine := hooksEDN(bash("mine", "true")) + ";; no newline at the end"
 		w := newProgramWorld(t, fakes.WithHooks(mine))
-		w.byHand("install").is(0, lines(append(append([]string{localSettings + ": created"}, installed...), hooksFile+": already there, not touched")...), "")
+		w.byHand("install").is(0, lines(append(append([]string{localSettings + ": created"}, installed...), hooksFile+": already there, not touched", skillFile+": created")...), "")
 		assert.Equal(t, w.project.Read(hooksFile), mine)
 		assert.Assert(t, strings.Contains(w.project.Read(localSettings), `"brepl hook stop"`))
 	}},
@@ -80,7 +88,7 @@ var installScenarios = []scenario{
 	{seed001, settingsMerge, "Preserve non-brepl hooks during install", func(t *testing.T) {
 		w := newProgramWorld(t, fakes.WithFile(localSettings, prettier, 0o640))
 		w.byHand("install").is(0, lines(append(append([]string{localSettings + ": updated"}, installed...),
-			"  1 other handler is left as it is", hooksFile+": created; put your stop hooks there")...), "")
+			"  1 other handler is left as it is", hooksFile+": created; put your stop hooks there", skillFile+": created")...), "")
 		text := w.project.Read(localSettings)
 		// Not only the hook: its very text.
 		assert.Assert(t, strings.Contains(text, "    \"PostToolUse\": [\n      {\n        \"matcher\": \"Write\",\n"+
@@ -105,6 +113,7 @@ var installScenarios = []scenario{
 			"  + PreToolUse: brepl hook validate", "  + PostToolUse: brepl hook eval", "  + Stop: brepl hook stop", "  + SessionEnd: brepl hook session-end",
 			"  2 other handlers are left as they are",
 			hooksFile+": already there, not touched",
+			skillFile+": created",
 		), "")
 		assert.Equal(t, canonical(t, w.project.Read(localSettings)), canonical(t, `{"model":"x","hooks":{
 			"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"brepl hook validate"}]}],
@@ -122,6 +131,7 @@ var installScenarios = []scenario{
 			"  = PreToolUse: brepl hook validate", "  = PostToolUse: brepl hook eval", "  = Stop: brepl hook stop", "  = SessionEnd: brepl hook session-end",
 			"  1 other handler is left as it is",
 			hooksFile+": already there, not touched",
+			skillFile+": already as wanted",
 		), "")
 		assert.DeepEqual(t, before.Changes(w.project.Snapshot()), []string(nil))
 	}},

@@ -53,6 +53,7 @@ func TestEditStory(t *testing.T) {
 	brepl(t)
 	t.Parallel()
 	a := newAgent(t, "{}\n")
+	a.withREPL(fakes.NREPLRelaxed())
 
 	// A new file that lacks a bracket is written with it.
 	turn := a.Write(stockFile, strings.Replace(stock, "items)))", "items))", 1))
@@ -256,6 +257,7 @@ func (w *world) answerOf(text string) string {
 var repairFaults = []fault{
 	{42, "a balanced file stays byte-identical", func(t *testing.T) {
 		a := newAgent(t, "{}\n")
+		a.withREPL(fakes.NREPLRelaxed())
 		for i, text := range []string{
 			"(a\r\n b)\r\n", "\ufeff(a)\n", "(a\n\tb\n\t\tc)\n", "(a)\f(b)", "(a)", "", "\n\n", "(a\r b)\r", "( a  ,b ) ;c", "(a\n)\n\n\n", "(f\u00a0x)",
 		} {
@@ -313,6 +315,7 @@ var repairFaults = []fault{
 	}},
 	{46, "edits of a file that is already broken", func(t *testing.T) {
 		a := newAgent(t, "{}\n")
+		a.withREPL(fakes.NREPLRelaxed())
 		const file = "src/a.clj"
 		a.project.Write(file, "(def a \"x)\n\n(def b [1)\n")
 		// No worse: it goes on, with a word.

@@ -18,12 +18,13 @@ import (
 )
 
 const (
-	backupFolder = "backups"      // in the session's private folder
-	manifestName = "manifest.edn" // a map to a line, oldest first
+	backupFolder = "backups"              // in the session's private folder
+	manifestName = session.BackupManifest // a map to a line, oldest first
+	keptLast     = 20                     // backups of a file that stay beside its first one
 )
 
-// store holds the backups of one session: files that are only ever added, and a manifest that says what each of them was. It goes with
-// the session's folder. A folder of BREPL_HOOK_BACKUP_DIR is the user's own and stays.
+// store holds the backups of one session: files, and a manifest that says what each of them was. A file's first backup stays as long as
+// the session, and with it the last [keptLast]. All go when the session ends, those in BREPL_HOOK_BACKUP_DIR too.
 type store struct {
 	dir func(create bool) (string, error)
 }
@@ -39,17 +40,11 @@ type backup struct {
 
 // openStore says where a session's backups are. Nothing is looked at yet.
 func openStore(p *cli.Program, sessionID string) (*store, error) {
-	switch sessionID {
-	case "", hookkit.SessionManual:
-		sessionID = session.ProjectID(hookkit.SessionManual, p.Dir)
-	case hookkit.SessionUnknown:
-		sessionID = session.ProjectID(hookkit.SessionUnknown, p.Dir)
-	}
-	if own := p.Getenv("BREPL_HOOK_BACKUP_DIR"); own != "" {
-		if !filepath.IsAbs(own) {
-			return nil, fmt.Errorf("BREPL_HOOK_BACKUP_DIR=%q: give an absolute path, or unset it", own)
-		}
-		return storeIn(filepath.Join(own, session.SafeName(sessionID))), nil
+	sessionID = sessionName(p, sessionID)
+	if own, err := session.BackupDir(p.Getenv, sessionID); err != nil {
+		return nil, err
+	} else if own != "" {
+		return storeIn(own), nil
 	}
 	s, err := session.Open(p.Getenv, sessionID)
 	if err != nil {
@@ -66,6 +61,17 @@ func openStore(p *cli.Program, sessionID string) (*store, error) {
 		}
 		return makeFolder(filepath.Join(dir, backupFolder), create)
 	}}, nil
+}
+
+// sessionName is the id under which a session's state is kept; one that the host did not name is a session of the project.
+func sessionName(p *cli.Program, id string) string {
+	switch id {
+	case "", hookkit.SessionManual:
+		return session.ProjectID(hookkit.SessionManual, p.Dir)
+	case hookkit.SessionUnknown:
+		return session.ProjectID(hookkit.SessionUnknown, p.Dir)
+	}
+	return id
 }
 
 func storeIn(dir string) *store {
@@ -85,7 +91,7 @@ func (s *store) save(path string, content []byte, mode fs.FileMode) (backup, err
 	if err != nil {
 		return backup{}, err
 	}
-	kept, err := s.list()
+	kept, given, err := s.read()
 	if err != nil {
 		return backup{}, err
 	}
@@ -94,10 +100,7 @@ func (s *store) save(path string, content []byte, mode fs.FileMode) (backup, err
 			return last, nil
 		}
 	}
-	b := backup{id: 1, path: path, mode: mode.Perm(), size: len(content), dir: dir}
-	if len(kept) > 0 {
-		b.id = kept[len(kept)-1].id + 1
-	}
+	b := backup{id: given + 1, path: path, mode: mode.Perm(), size: len(content), dir: dir}
 	if err = b.create(content); err != nil {
 		return backup{}, err
 	}
@@ -108,7 +111,20 @@ func (s *store) save(path string, content []byte, mode fs.FileMode) (backup, err
 		return backup{}, err
 	}
 	_, err = fmt.Fprintf(manifest, "\n{:id %d :mode 0%o :size %d :path %s}", b.id, b.mode, b.size, clj.QuoteString(path))
-	return b, errors.Join(err, manifest.Close())
+	if err = errors.Join(err, manifest.Close()); err != nil {
+		return b, err
+	}
+	thin(append(kept, b), path)
+	return b, nil
+}
+
+// thin removes backups of a file between its first and the last [keptLast] of them. Their lines in the manifest stay, so that no number
+// is given twice.
+func thin(list []backup, path string) {
+	list = slices.DeleteFunc(list, func(one backup) bool { return one.path != path })
+	for i := 1; i < len(list)-keptLast; i++ {
+		_ = os.Remove(list[i].file()) // the next save tries again
+	}
 }
 
 // create writes the content under the first number that is free from b.id on.
@@ -130,7 +146,7 @@ func (b *backup) create(content []byte) error {
 	}
 }
 
-func (b *backup) file() string { return filepath.Join(b.dir, strconv.Itoa(b.id)+".bak") }
+func (b *backup) file() string { return filepath.Join(b.dir, strconv.Itoa(b.id)+session.BackupSuffix) }
 
 func (b *backup) content() ([]byte, error) { return os.ReadFile(b.file()) }
 
@@ -152,23 +168,34 @@ func (b *backup) taken() time.Time {
 	return info.ModTime()
 }
 
-// list gives the backups, oldest first; none where nothing was backed up. A line of the manifest that cannot be read is passed over.
+// list gives the backups, oldest first; none where nothing was backed up. A line of the manifest that cannot be read is passed over, and
+// so is one whose file is gone.
 func (s *store) list() ([]backup, error) {
+	list, _, err := s.read()
+	return list, err
+}
+
+// read also gives the highest number that any backup had, removed ones included.
+func (s *store) read() (list []backup, given int, err error) {
 	dir, err := s.dir(false)
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(filepath.Join(dir, manifestName))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	data, err := os.ReadFile(filepath.Join(dir, manifestName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var list []backup
+	there := make(map[string]bool, len(entries))
+	for _, one := range entries {
+		there[one.Name()] = true
+	}
 	for line := range bytes.Lines(data) {
 		nodes, errs := clj.ReadAll(manifestName, line, clj.Options{})
 		if len(nodes) != 1 || len(errs) > 0 {
@@ -179,11 +206,16 @@ func (s *store) list() ([]backup, error) {
 		mode, modeOK := n.Get("mode").Int()
 		size, sizeOK := n.Get("size").Int()
 		path, pathOK := n.Get("path").Str()
-		if idOK && modeOK && sizeOK && pathOK {
-			list = append(list, backup{id: int(id), path: path, mode: fs.FileMode(mode).Perm(), size: int(size), dir: dir}) //nolint:gosec // Perm keeps 9 bits
+		if !idOK || !modeOK || !sizeOK || !pathOK {
+			continue
+		}
+		given = max(given, int(id))
+		b := backup{id: int(id), path: path, mode: fs.FileMode(mode).Perm(), size: int(size), dir: dir} //nolint:gosec // Perm keeps 9 bits
+		if there[filepath.Base(b.file())] {
+			list = append(list, b)
 		}
 	}
-	return list, nil
+	return list, given, nil
 }
 
 // newest is the last backup of a file.

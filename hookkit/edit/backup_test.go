@@ -82,6 +82,57 @@ func TestBackupNoCollisions(t *testing.T) {
 	}
 }
 
+// Backups do not grow without bound: the first of each file in the session stays, and the last 20. No number is given twice.
+func TestBackupBound(t *testing.T) {
+	b := newTestbed(t, nil)
+	save := func(name, text string) backup {
+		t.Helper()
+		one, err := b.store().save(b.path(name), []byte(text), 0o644)
+		assert.NilError(t, err)
+		return one
+	}
+	save("a.clj", "(first)")
+	save("b.clj", "(b)")
+	for i := range 50 {
+		save("a.clj", fmt.Sprintf("(%d)", i))
+	}
+	kept := b.kept()
+	assert.Equal(t, len(kept), 2+keptLast)
+	assert.DeepEqual(t, kept[:3], []string{`1 a.clj "(first)"`, `2 b.clj "(b)"`, `33 a.clj "(30)"`})
+	assert.Equal(t, kept[len(kept)-1], `52 a.clj "(49)"`)
+
+	// The newest ones go, as somebody who cleans up would do it.
+	dir, err := b.store().dir(false)
+	assert.NilError(t, err)
+	for i := 2; i <= 52; i++ {
+		if err = os.Remove(filepath.Join(dir, fmt.Sprintf("%d.bak", i))); err != nil {
+			assert.ErrorIs(t, err, os.ErrNotExist)
+		}
+	}
+	assert.Equal(t, save("b.clj", "(b2)").id, 53)
+	assert.DeepEqual(t, b.kept(), []string{`1 a.clj "(first)"`, `53 b.clj "(b2)"`})
+}
+
+// One file that was edited by several paths is restored by any of them.
+func TestBackupLinkedFolder(t *testing.T) {
+	b := newTestbed(t, map[string]string{"src/a.clj": "(1)"})
+	assert.NilError(t, os.Symlink("src", b.path("link")))
+	for _, name := range []string{"src/a.clj", "link/a.clj"} {
+		b.eventFor(name, "Write", `"content":"(2)"`)
+		b.write("src/a.clj", "(2)")
+	}
+	b.write("src/a.clj", "(3")
+	for _, c := range [][2]string{{"link/a.clj", "(2)"}, {"src/a.clj", "(3"}} {
+		_, stderr, exit := b.run("", "backup", "restore", "--session", "s1", c[0])
+		assert.Equal(t, stderr, "")
+		assert.Equal(t, exit, 0)
+		assert.Equal(t, b.read("src/a.clj"), c[1])
+	}
+	out, _, exit := b.run("", "backup", "diff", "--session", "s1", "link/a.clj")
+	assert.Equal(t, exit, 0)
+	assert.Equal(t, strings.Count(out, "+++"), 1, out)
+}
+
 // A manifest that was cut off by a full disk loses no other backup.
 func TestBackupManifestDamaged(t *testing.T) {
 	b := newTestbed(t, nil)

@@ -94,7 +94,12 @@ func (b *backups) find() error {
 	if err != nil {
 		return err
 	}
-	b.list = slices.DeleteFunc(b.list, func(one backup) bool { return b.file != "" && !sameFile(one.path, b.file) })
+	if b.file != "" {
+		b.list = slices.DeleteFunc(b.list, func(one backup) bool { return !sameFile(one.path, b.file) })
+		for i := range b.list {
+			b.list[i].path = b.file // one file, by whatever link it was edited
+		}
+	}
 	if len(b.list) == 0 {
 		if b.file != "" {
 			return fmt.Errorf("there is no backup of %s", shown(b.program.Dir, b.file))
@@ -233,13 +238,13 @@ func restoreBackup(b *backups) error {
 	return nil
 }
 
-// choose finds the backup to restore; the content is nil where every backup is what the file holds now.
+// choose finds the backup to restore, all of the list being of one file; the content is nil where every backup is what the file holds now.
 func (b *backups) choose(path string, disk onDisk) (backup, []byte, error) {
 	if b.id != 0 && b.several {
 		return backup{}, nil, errors.New("--id needs --session: each session has its own numbers (`brepl backup list` shows them)")
 	}
 	for _, one := range slices.Backward(b.list) {
-		if one.path != path || b.id != 0 && one.id != b.id {
+		if b.id != 0 && one.id != b.id {
 			continue
 		}
 		content, err := one.content()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -81,39 +82,45 @@ func (b *balance) wrong(args []string) error {
 
 // file repairs one file, or stdin.
 func (b *balance) file(name string) error {
-	p := b.program
 	path, disk, err := b.read(name)
 	if err != nil {
+		b.report(name, clj.RepairResult{}, err)
 		return err
 	}
 	src := []byte(disk.text)
 	repair := clj.Repair(src, clj.RepairOptions{})
-	if (repair.Refused != "" || len(repair.Edits) > 0) && path != "" && excluded(p, path) {
+	if (repair.Refused != "" || len(repair.Edits) > 0) && path != "" && excluded(b.program, path) {
 		repair = clj.RepairResult{Text: src, Confidence: clj.Sure}
 	}
-	if b.json {
-		b.report(name, repair)
-	}
 	if repair.Refused != "" {
-		errs := clj.CheckDelimiters("", src)
-		return fmt.Errorf("%s was not repaired: %s\n%s", shown("", name), repair.Refused, placesOf(repair, errs))
+		b.report(name, repair, nil)
+		return fmt.Errorf("%s was not repaired: %s\n%s", shown("", name), repair.Refused, placesOf(repair, clj.CheckDelimiters("", src)))
 	}
+	err = b.apply(name, path, disk, repair)
+	b.report(name, repair, err)
+	return err
+}
+
+// apply does with a repair what the flags ask for. For --json what is said to people is left out.
+func (b *balance) apply(name, path string, disk onDisk, repair clj.RepairResult) (err error) {
 	changes := len(repair.Edits) > 0
 	switch {
 	case b.diff:
 		if changes && !b.json {
-			_, _ = p.Stdout.Write(diff.Diff(name, src, name+" (repaired)", repair.Text))
+			_, err = b.program.Stdout.Write(diff.Diff(name, []byte(disk.text), name+" (repaired)", repair.Text))
 		}
-		return nil
+		return err
 	case b.check:
 		if !changes {
 			return nil
 		}
-		b.say(name, disk.text, repair)
+		b.say(name+" would change", disk.text, repair)
 		return errWouldChange
 	case b.dryRun || path == "":
 		if !b.json {
-			_, err = p.Stdout.Write(repair.Text)
+			_, err = b.program.Stdout.Write(repair.Text)
+		} else if !utf8.Valid(repair.Text) {
+			err = fmt.Errorf("the text of %s is not UTF-8, which JSON cannot hold; leave out --json", shown("", name))
 		}
 		return err
 	case !changes:
@@ -152,10 +159,10 @@ func (b *balance) replace(path string, disk onDisk, text []byte) error {
 	return session.WriteFile(path, text, session.WriteOptions{Sync: true, Expect: []byte(disk.text)})
 }
 
-// say tells people what was done, or would be.
-func (b *balance) say(name, src string, repair clj.RepairResult) {
+// say tells people what was done to a file, or would be.
+func (b *balance) say(file, src string, repair clj.RepairResult) {
 	if !b.json {
-		_, _ = fmt.Fprintf(b.program.Stdout, "%s: %s\n", shown("", name), changesOf(src, repair.Edits))
+		_, _ = fmt.Fprintf(b.program.Stdout, "%s: %s\n", shown("", file), changesOf(src, repair.Edits))
 	}
 }
 
@@ -167,7 +174,8 @@ type balanceReport struct {
 	Edits      []balanceEdit  `json:"edits,omitempty"`
 	Refused    string         `json:"refused,omitempty"`
 	Places     []balancePlace `json:"places,omitempty"`
-	Text       *string        `json:"text,omitempty"` // of - and --dry-run
+	Error      string         `json:"error,omitempty"` // the file could not be read or written
+	Text       *string        `json:"text,omitempty"`  // of - and --dry-run
 }
 
 type balanceEdit struct {
@@ -183,9 +191,19 @@ type balancePlace struct {
 	Text   string `json:"text"`
 }
 
-func (b *balance) report(name string, repair clj.RepairResult) {
-	r := balanceReport{File: name, Changed: len(repair.Edits) > 0, Refused: repair.Refused}
-	if r.Changed {
+// report writes the line of --json. err is what came of it.
+func (b *balance) report(name string, repair clj.RepairResult, err error) {
+	if !b.json {
+		return
+	}
+	if errors.Is(err, errWouldChange) {
+		err = nil
+	}
+	r := balanceReport{File: name, Changed: len(repair.Edits) > 0 && err == nil, Refused: repair.Refused}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	if len(repair.Edits) > 0 {
 		r.Confidence = repair.Confidence.String()
 	}
 	for _, one := range repair.Edits {
@@ -194,7 +212,7 @@ func (b *balance) report(name string, repair clj.RepairResult) {
 	for _, one := range repair.Places {
 		r.Places = append(r.Places, balancePlace{one.Pos.Line, one.Pos.Column, one.Text})
 	}
-	if repair.Refused == "" && (b.dryRun || name == "-") {
+	if repair.Refused == "" && err == nil && (b.dryRun || name == "-") {
 		text := string(repair.Text)
 		r.Text = &text
 	}

@@ -10,15 +10,11 @@ package edit
 import (
 	"context"
 	"flag"
-	"io"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/debuglog"
 )
-
-// accepted is the answer of `hook eval FILE`.
-const accepted = `{"continue":true,"decision":"allow","suppressOutput":true}` + "\n"
 
 // Commands returns the rows of "brepl hook".
 func Commands() []cli.Command { return []cli.Command{validateCommand(), evalCommand()} }
@@ -31,36 +27,18 @@ func validateCommand() cli.Command {
 		Long: "Reads a PreToolUse event from stdin. With FILE and CONTENT (\"-\": from stdin) it judges these instead and prints JSON.\n" +
 			"It always exits with 0. Files that :validate {:exclude […]} in .brepl/hooks.edn names are left alone.",
 	}
-	return command(c, hookkit.EventPreToolUse, validateText, func(v *validator) hookkit.Handlers {
+	return command(c, hookkit.EventPreToolUse, validateText, func(p *cli.Program, note noteFunc) hookkit.Handlers {
+		v := &validator{program: p, note: note}
 		return hookkit.Handlers{PreToolUse: v.preToolUse}
 	})
 }
 
-func evalCommand() cli.Command {
-	c := cli.Command{
-		Name:  "eval",
-		Usage: "[FLAGS] [FILE]",
-		Short: "After an edit: look at the Clojure file that was written",
-		Long: "Reads a PostToolUse event from stdin and tells the agent when the file is not balanced. With FILE it prints JSON.\n" +
-			"It does not evaluate anything yet.",
-		Options: func(flags *flag.FlagSet) {
-			// Settings may hold these flags already; there is nothing to do with them yet.
-			flags.Bool("strict-eval", false, "accepted; no effect yet")
-			flags.Int("timeout", 30, "accepted; no effect yet (`SECONDS`)")
-		},
-	}
-	accept := func(_ context.Context, p *cli.Program, _ []string) int {
-		_, _ = io.WriteString(p.Stdout, accepted) // a closed stdout: there is nobody to tell
-		return 0
-	}
-	return command(c, hookkit.EventPostToolUse, accept, func(v *validator) hookkit.Handlers {
-		return hookkit.Handlers{PostToolUse: v.postToolUse}
-	})
-}
+// noteFunc writes a line to the debug log.
+type noteFunc func(format string, args ...any)
 
 // command completes a row to a hook that lets pass what it cannot judge, wrong arguments and unreadable events included, with exit
 // code 0. withArguments is its form for people and scripts.
-func command(c cli.Command, event hookkit.EventName, withArguments func(context.Context, *cli.Program, []string) int, handlers func(*validator) hookkit.Handlers) cli.Command {
+func command(c cli.Command, event hookkit.EventName, withArguments func(context.Context, *cli.Program, []string) int, handlers func(*cli.Program, noteFunc) hookkit.Handlers) cli.Command {
 	var debug bool
 	own := c.Options
 	c.FailOpen = true
@@ -75,14 +53,14 @@ func command(c cli.Command, event hookkit.EventName, withArguments func(context.
 		if len(args) > 0 && args[0] != "" {
 			return withArguments(ctx, p, args)
 		}
-		v := &validator{program: p, note: func(string, ...any) {}}
+		note := noteFunc(func(string, ...any) {})
 		options := []hookkit.Option{hookkit.Expect(event), hookkit.FailOpen()}
 		if debuglog.Wanted(p, debug) {
 			log := debuglog.New(p, c.Name, true)
 			options = append(options, log.Option())
-			v.note = log.Note
+			note = log.Note
 		}
-		return hookkit.Run(ctx, p.HookIO(), handlers(v), options...)
+		return hookkit.Run(ctx, p.HookIO(), handlers(p, note), options...)
 	}
 	return c
 }

@@ -28,7 +28,13 @@ func TestCommandsLetPassWhatTheyCannotJudge(t *testing.T) {
 		{"nothing on stdin", []string{"eval"}, "", "", ""},
 		{"no JSON", []string{"eval"}, "x", "", "the event is not a JSON object: unexpected 'x' at byte 1, where an object should start with {\n"},
 		{"002: hook validate FILE CONTENT", []string{"validate", "src/a.clj", "(defn f [] 1)"}, "", seed, ""},
-		{"002: hook eval FILE", []string{"eval", "src/a.clj"}, "", seed, ""},
+		{"002: hook eval FILE", []string{"eval", "README.md"}, "", seed, ""},
+		{"002: hook eval FILE, with --skip-eval", []string{"eval", "--skip-eval", "src/a.clj"}, "", seed, ""},
+		{"hook eval of a file that is not there", []string{"eval", "src/a.clj"}, "", `{"continue":true,"decision":"allow","suppressOutput":false,"warnings":["src/a.clj was not evaluated: there is no such file"]}` + "\n", ""},
+		{"hook eval with two files", []string{"eval", "a.clj", "b.clj"}, "", "", "brepl eval: unexpected argument \"b.clj\"; nothing was checked and nothing is blocked\nRun 'brepl eval --help' for usage.\n"},
+		{"hook eval with a bad timeout", []string{"eval", "--timeout", "0"}, "", "", "brepl eval: invalid value \"0\" for flag -timeout: give whole seconds from 1 to 86400; nothing was checked and nothing is blocked\nRun 'brepl eval --help' for usage.\n"},
+		{"hook eval with a bad path map", []string{"eval", "--path-map", "x", "README.md"}, "", "", "brepl eval: invalid value \"x\" for flag -path-map: \"x\" is no path map: write LOCAL=REMOTE, for example /home/me/app=/app; nothing was checked and nothing is blocked\nRun 'brepl eval --help' for usage.\n"},
+		{"hook eval with a bad port", []string{"eval", "--port", "x", "README.md"}, "", seed, "brepl eval: --port: \"x\" is not a port number; nothing was evaluated and nothing is blocked\n"},
 		{"a flag of a later version", []string{"validate", "--fancy"}, "", "", "brepl validate: flag provided but not defined: -fancy; nothing was checked and nothing is blocked\nRun 'brepl validate --help' for usage.\n"},
 	}
 	for _, c := range tests {

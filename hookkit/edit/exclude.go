@@ -25,7 +25,8 @@ func excluded(p *cli.Program, path string) bool {
 	if dir == "" {
 		return false
 	}
-	nodes, errs := clj.ReadAll(configPath, data, clj.Options{})
+	// As the stop hooks read it: code may be a form in it.
+	nodes, errs := clj.ReadAll(configPath, data, clj.Options{Dialect: clj.Clojure})
 	if len(errs) > 0 || len(nodes) == 0 {
 		return false
 	}
@@ -43,6 +44,21 @@ func excluded(p *cli.Program, path string) bool {
 		}
 	}
 	return false
+}
+
+// excludeHint tells how to leave a file alone that is broken on purpose; "" for a file that no pattern can mean.
+func excludeHint(p *cli.Program, path string) string {
+	dir, _ := configuration(p)
+	if dir == "" { // to be made where a stop finds it first
+		dir = p.Dir
+	}
+	names := namesIn(dir, path)
+	if len(names) == 0 {
+		return ""
+	}
+	literal := strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `!`, `\!`, `\`, `\\`)
+	glob := literal.Replace(names[0])
+	return "\nIf this file is broken on purpose, leave it alone with `:validate {:exclude [" + clj.QuoteString(glob) + "]}` in " + shown(p.Dir, filepath.Join(dir, configPath)) + "."
 }
 
 func configuration(p *cli.Program) (dir string, data []byte) {

@@ -39,7 +39,7 @@ func kindOf(path string) kind {
 	return foreign
 }
 
-// isScript reports whether a text starts with a line that hands it to babashka or Clojure, such as "#!/usr/bin/env bb".
+// isScript reports whether a text starts with a line that hands it to babashka or Clojure, such as "#!/usr/bin/env -S bb -cp src".
 func isScript(text string) bool {
 	line, _, _ := strings.Cut(text[:min(len(text), 256)], "\n")
 	command, ok := strings.CutPrefix(line, "#!")
@@ -47,10 +47,11 @@ func isScript(text string) bool {
 		return false
 	}
 	for word := range strings.FieldsSeq(command) {
-		switch filepath.Base(word) {
-		case "bb", "clojure", "clj":
-			return true
+		name := filepath.Base(word)
+		if name == "env" || strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+			continue
 		}
+		return name == "bb" || name == "clojure" || name == "clj"
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/clj"
@@ -20,12 +21,7 @@ func (c call) rewrite(e *hookkit.PreToolUse, s simulation, repair clj.RepairResu
 		input, err = e.WithInput("content", repaired)
 		return input, false, err
 	case c.multi:
-		one, ok := oneMore(s.after, repaired, repair.Edits)
-		if !ok {
-			return nil, false, errors.New("there is no place in the file that another edit could name")
-		}
-		input, err = withOneMore(e, one)
-		return input, true, err
+		return c.rewriteMulti(e, s, repair)
 	}
 	was := c.changes[0]
 	one, ok := was.repaired(s, repaired, repair.Edits)
@@ -35,8 +31,8 @@ func (c call) rewrite(e *hookkit.PreToolUse, s simulation, repair clj.RepairResu
 		return nil, false, errors.New("the repair would undo the edit")
 	case !ok:
 		return nil, false, errors.New("the repair cannot be told as one replacement")
-	case larger && strings.Contains(s.base, "\r\n") && strings.Contains(one.old, "\n"):
-		return nil, false, errors.New("the repair is on another line than the edit, and the file has CRLF line ends, which the host may not match")
+	case larger && s.crlf && strings.Contains(one.old, "\n"):
+		return nil, false, errCRLF
 	}
 	copied := *e
 	if larger {
@@ -47,6 +43,8 @@ func (c call) rewrite(e *hookkit.PreToolUse, s simulation, repair clj.RepairResu
 	input, err = copied.WithInput("new_string", one.new)
 	return input, larger, err
 }
+
+var errCRLF = errors.New("the repair is on another line than the edit, and the file has CRLF line ends, which the host may not match")
 
 // bounds is the part of a text that the edits of a repair touch.
 func bounds(edits []clj.Edit) (start, end int) {
@@ -94,12 +92,59 @@ func (c change) leadsTo(base, want string) bool {
 	return ok && got == want
 }
 
+// rewriteMulti puts the repair into the one replacement of a MultiEdit that wrote all of the damage. Where there is none, another
+// replacement is added at the end of the list.
+func (c call) rewriteMulti(e *hookkit.PreToolUse, s simulation, repair clj.RepairResult) (input json.RawMessage, larger bool, err error) {
+	if len(c.raw) == 0 {
+		return nil, false, errors.New("the list of edits stands in the input twice")
+	}
+	repaired := string(repair.Text)
+	start, end := bounds(repair.Edits)
+	for i, one := range c.changes {
+		at := strings.Index(s.after, one.new)
+		if one.new == "" || at < 0 || start < at || end > at+len(one.new) {
+			continue
+		}
+		rest := len(s.after) - at - len(one.new)
+		one.new = repaired[at : len(repaired)-rest]
+		with := c
+		with.changes = slices.Clone(c.changes)
+		with.changes[i] = one
+		if got, ok := with.simulateOn(s.base); !ok || got.after != repaired {
+			continue
+		}
+		raw := c.raw[i]
+		part, err := (&hookkit.PreToolUse{ToolInput: e.ToolInput[raw.start:raw.end]}).WithInput("new_string", one.new)
+		return slices.Concat(e.ToolInput[:raw.start], part, e.ToolInput[raw.end:]), false, err
+	}
+	one, ok := c.oneMore(s.after, repaired, repair.Edits)
+	if !ok {
+		return nil, false, errors.New("there is no place in the file that another edit could name")
+	}
+	if s.crlf && strings.Contains(one.old, "\n") {
+		return nil, false, errCRLF
+	}
+	// A text that was decoded to U+FFFD would not be found.
+	if both := one.old + one.new; !utf8.ValidString(both) || strings.ContainsRune(both, utf8.RuneError) {
+		return nil, false, errors.New("the edits or the file hold lone surrogates or bytes that are no UTF-8, which a new text would lose")
+	}
+	last := c.raw[len(c.raw)-1].end
+	more := ",{\"old_string\":" + quoted(one.old) + ",\"new_string\":" + quoted(one.new) + "}"
+	return slices.Concat(e.ToolInput[:last], []byte(more), e.ToolInput[last:]), true, nil
+}
+
+// written reports whether a text is part of what a MultiEdit wrote: the host refuses to replace that by a later one of its replacements.
+func (c call) written(text string) bool {
+	text = strings.TrimRight(text, "\n")
+	return slices.ContainsFunc(c.changes, func(one change) bool { return strings.Contains(one.new, text) })
+}
+
 // oneMore gives an edit that repairs a text: the lines around the damage, as many as make it unique.
-func oneMore(text, repaired string, edits []clj.Edit) (change, bool) {
+func (c call) oneMore(text, repaired string, edits []clj.Edit) (change, bool) {
 	start, end := bounds(edits)
 	for {
 		one := change{old: text[start:end], new: repaired[start : len(repaired)-(len(text)-end)]}
-		if one.old != "" && one.leadsTo(text, repaired) {
+		if one.old != "" && !c.written(one.old) && one.leadsTo(text, repaired) {
 			return one, true
 		}
 		if start == 0 && end == len(text) {
@@ -112,17 +157,6 @@ func oneMore(text, repaired string, edits []clj.Edit) (change, bool) {
 			end = len(text)
 		}
 	}
-}
-
-// withOneMore adds an edit at the end of a MultiEdit's list.
-func withOneMore(e *hookkit.PreToolUse, one change) (json.RawMessage, error) {
-	list, _ := e.Input("edits")
-	if bytes.Count(e.ToolInput, list) != 1 {
-		return nil, errors.New("the list of edits stands in the input twice")
-	}
-	at := bytes.Index(e.ToolInput, list) + len(list) - 1
-	more := ",{\"old_string\":" + quoted(one.old) + ",\"new_string\":" + quoted(one.new) + "}"
-	return slices.Concat(e.ToolInput[:at], []byte(more), e.ToolInput[at:]), nil
 }
 
 // quoted gives a text in valid UTF-8 as a JSON string.

@@ -1,11 +1,11 @@
 package edit
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit"
-	"github.com/hookkit/brepl/hookkit/clj"
 )
 
 // change is one replacement of an edit.
@@ -21,7 +21,11 @@ type call struct {
 	content string
 	multi   bool
 	changes []change // one for Edit
+	raw     []span   // of a MultiEdit: where each change stands in the tool's input
 }
+
+// span is a range of bytes; end is exclusive.
+type span struct{ start, end int }
 
 // readCall takes an edit out of the event. It is false for other tools and for an input that the tool itself will refuse.
 func readCall(e *hookkit.PreToolUse) (c call, ok bool) {
@@ -32,43 +36,58 @@ func readCall(e *hookkit.PreToolUse) (c call, ok bool) {
 		c.content, ok = e.InputString("content")
 	case "Edit":
 		var one change
-		var oldOK, newOK bool
-		one.old, oldOK = e.InputString("old_string")
-		one.new, newOK = e.InputString("new_string")
-		all, _ := e.Input("replace_all")
-		one.all = string(all) == "true"
-		c.changes, ok = []change{one}, oldOK && newOK
+		one, ok = readChange(e)
+		c.changes = []change{one}
 	case "MultiEdit":
 		c.multi = true
-		c.changes, ok = readChanges(e)
+		ok = c.readChanges(e)
 	}
 	return c, ok && c.file != ""
 }
 
-func readChanges(e *hookkit.PreToolUse) ([]change, bool) {
-	raw, _ := e.Input("edits")
-	var edits []struct {
-		Old *string `json:"old_string"`
-		New *string `json:"new_string"`
-		All bool    `json:"replace_all"`
+// readChange takes a replacement out of an input that is, or looks like, that of Edit.
+func readChange(e *hookkit.PreToolUse) (one change, ok bool) {
+	var oldOK, newOK bool
+	one.old, oldOK = e.InputString("old_string")
+	one.new, newOK = e.InputString("new_string")
+	all, _ := e.Input("replace_all")
+	one.all = string(all) == "true"
+	return one, oldOK && newOK
+}
+
+// readChanges takes the list out of a MultiEdit's input.
+func (c *call) readChanges(e *hookkit.PreToolUse) bool {
+	list, _ := e.Input("edits")
+	at := bytes.Index(e.ToolInput, list)
+	if bytes.Count(e.ToolInput, list) != 1 {
+		at = -1 // the same list stands in another field too: nothing can be put into it
 	}
-	if json.Unmarshal(raw, &edits) != nil {
-		return nil, false
+	decoder := json.NewDecoder(bytes.NewReader(list))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('[') {
+		return false
 	}
-	var changes []change
-	for _, one := range edits {
-		if one.Old == nil || one.New == nil {
-			return nil, false
+	for decoder.More() {
+		var raw json.RawMessage
+		if decoder.Decode(&raw) != nil {
+			return false
 		}
-		changes = append(changes, change{*one.Old, *one.New, one.All})
+		one, ok := readChange(&hookkit.PreToolUse{ToolInput: raw})
+		if !ok {
+			return false
+		}
+		c.changes = append(c.changes, one)
+		if end := at + int(decoder.InputOffset()); at >= 0 {
+			c.raw = append(c.raw, span{end - len(raw), end})
+		}
 	}
-	return changes, len(changes) > 0
+	return len(c.changes) > 0
 }
 
 // simulation is what an edit would leave on disk.
 type simulation struct {
-	base  string // the file before; with LF for CRLF where only that lets the edit match, as the host does it
+	base  string // the file before, with LF for CRLF as the host reads it for an edit
 	after string
+	crlf  bool // base has another line end than the file
 	// at has the places of the new fragments of an Edit in after, in order.
 	at []int
 }
@@ -79,13 +98,13 @@ func (c call) simulate(before string) (simulation, bool) {
 	if c.write {
 		return simulation{base: before, after: c.content}, true
 	}
-	if s, ok := c.simulateOn(before); ok {
-		return s, true
+	if strings.Contains(before, "\r\n") {
+		if s, ok := c.simulateOn(strings.ReplaceAll(before, "\r\n", "\n")); ok {
+			s.crlf = true
+			return s, true
+		}
 	}
-	if !strings.Contains(before, "\r\n") {
-		return simulation{}, false
-	}
-	return c.simulateOn(strings.ReplaceAll(before, "\r\n", "\n"))
+	return c.simulateOn(before) // an old text with CRLF is for a host that reads the file as it is
 }
 
 func (c call) simulateOn(before string) (simulation, bool) {
@@ -111,8 +130,12 @@ func (c change) apply(text string) (after string, at []int, ok bool) {
 	if n == 0 || n > 1 && !c.all {
 		return "", nil, false
 	}
+	// What is deleted at the end of a line goes with the line end, as the host does it. After a comment that matters.
+	if c.new == "" && !strings.HasSuffix(c.old, "\n") && strings.Contains(text, c.old+"\n") {
+		c.old += "\n"
+	}
 	var b strings.Builder
-	b.Grow(len(text) + n*(len(c.new)-len(c.old)))
+	b.Grow(len(text) + max(0, n*(len(c.new)-len(c.old))))
 	for {
 		i := strings.Index(text, c.old)
 		if i < 0 {
@@ -124,24 +147,4 @@ func (c change) apply(text string) (after string, at []int, ok bool) {
 		b.WriteString(c.new)
 		text = text[i+len(c.old):]
 	}
-}
-
-// focus is where the edit put something new, as a range of the text after it, and what was there before. Of several fragments it is all
-// from the first to the last.
-func (c call) focus(s simulation) (span clj.Span, old string) {
-	if c.write {
-		return clj.Span{}, ""
-	}
-	if len(s.at) == 1 && !c.multi {
-		return clj.Span{Start: s.at[0], End: s.at[0] + len(c.changes[0].new)}, c.changes[0].old
-	}
-	start, n := 0, min(len(s.base), len(s.after))
-	for start < n && s.base[start] == s.after[start] {
-		start++
-	}
-	tail := 0
-	for tail < n-start && s.base[len(s.base)-1-tail] == s.after[len(s.after)-1-tail] {
-		tail++
-	}
-	return clj.Span{Start: start, End: len(s.after) - tail}, s.base[start : len(s.base)-tail]
 }

@@ -132,10 +132,7 @@ func (v *validator) decide(e *hookkit.PreToolUse, c call, s simulation, path str
 	}
 	opts := clj.RepairOptions{}
 	if len(was) == 0 && s.base != "" {
-		var old string
 		opts.Before = []byte(s.base)
-		opts.Focus, old = c.focus(s)
-		opts.OldFragment = []byte(old)
 	}
 	repair := clj.Repair([]byte(s.after), opts)
 	reason := repair.Refused
@@ -152,7 +149,7 @@ func (v *validator) decide(e *hookkit.PreToolUse, c call, s simulation, path str
 	if noWorse {
 		return stillBroken(name, was, errs)
 	}
-	return hookkit.DenyTool(summary(errs[0]), denial(name, reason, repair, errs))
+	return hookkit.DenyTool(summary(errs[0]), denial(name, reason, repair, errs)+excludeHint(v.program, path))
 }
 
 // lookAgain follows a repair that could have been another one.
@@ -181,8 +178,8 @@ func stillBroken(name string, was, errs clj.ErrorList) hookkit.PreToolUseDecisio
 
 // denial is what the agent reads of an edit that is refused.
 func denial(name, reason string, repair clj.RepairResult, errs clj.ErrorList) string {
-	return fmt.Sprintf("%s\n%s was not written, and not repaired: %s.\nPlaces to look at, as line:column of the file after the edit:\n%s%s",
-		sentence(errs[0]), name, reason, placesOf(repair, errs), excludeHint(name))
+	return fmt.Sprintf("%s\n%s was not written, and not repaired: %s.\nPlaces to look at, as line:column of the file after the edit:\n%s",
+		sentence(errs[0]), name, reason, placesOf(repair, errs))
 }
 
 // answer is the object of the form with arguments.
@@ -201,22 +198,30 @@ func validateText(ctx context.Context, p *cli.Program, args []string) int {
 	if len(args) != 2 {
 		return p.UsageError(fmt.Errorf("expected FILE and CONTENT, found %d arguments", len(args)))
 	}
-	text := args[1]
-	if text == "-" {
-		var err error
-		if text, err = readText(p.Stdin); err != nil {
-			_, _ = fmt.Fprintf(p.Stderr, "%s: %v; nothing was checked and nothing is blocked\n", p.Path(), err)
-			return 0
+	a, err := within(ctx, validateLimit, func() (answer, error) {
+		text := args[1]
+		if text == "-" {
+			var err error
+			if text, err = readText(p.Stdin); err != nil {
+				return answer{}, err
+			}
 		}
-	}
-	a, err := within(ctx, validateLimit, func() (answer, error) { return judgeText(p, args[0], text), nil })
+		return judgeText(p, args[0], text), nil
+	})
 	if err != nil {
-		a = answer{Continue: true, Decision: "allow", SuppressOutput: new(false), Warnings: []string{fmt.Sprintf("Not checked: %v", err)}}
+		a = answer{Continue: true, Decision: "allow", SuppressOutput: new(false), Warnings: []string{"Not checked: " + why(err)}}
 	}
 	encoder := json.NewEncoder(p.Stdout)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(a) // a closed stdout: there is nobody to tell
 	return 0
+}
+
+func why(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("it took more than %v", validateLimit)
+	}
+	return err.Error()
 }
 
 func judgeText(p *cli.Program, file, text string) answer {
@@ -243,6 +248,6 @@ func judgeText(p *cli.Program, file, text string) answer {
 	}
 	return answer{
 		Continue: true, Decision: "block", StopReason: summary(errs[0]),
-		Reason: denial(shown(p.Dir, path), reason, repair, errs),
+		Reason: denial(shown(p.Dir, path), reason, repair, errs) + excludeHint(p, path),
 	}
 }

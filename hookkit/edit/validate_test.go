@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -218,40 +219,10 @@ func TestValidateOnlyClojure(t *testing.T) {
 	}
 }
 
-// `:validate {:exclude [globs]}` leaves files alone that are broken on purpose.
-func TestValidateExclude(t *testing.T) {
-	tests := []struct {
-		name, hooks string
-		file        string
-		excluded    bool
-	}{
-		{"by name", `{:validate {:exclude ["src/a.clj"]}}`, "src/a.clj", true},
-		{"by glob", `{:stop [] :validate {:exclude ["other" "test/**/*.clj"]}}`, "test/bad/x.clj", true},
-		{"a folder", `{:validate {:exclude ["./test/bad/"]}}`, "test/bad/deep/x.clj", true},
-		{"not named", `{:validate {:exclude ["src/b.clj"]}}`, "src/a.clj", false},
-		{"nothing excluded", `{:validate {}}`, "src/a.clj", false},
-		{"no vector of strings", `{:validate {:exclude 7}}`, "src/a.clj", false},
-		{"a bad glob", `{:validate {:exclude ["[" ""]}}`, "src/a.clj", false},
-		{"broken itself", `{:validate {:exclude ["src/a.clj"]`, "src/a.clj", false},
-		{"empty", "", "src/a.clj", false},
-	}
-	for _, c := range tests {
-		t.Run(c.name, func(t *testing.T) {
-			b := newTestbed(t, map[string]string{".brepl/hooks.edn": c.hooks})
-			got := b.eventFor(c.file, "Write", `"content":"(f \"x"`)
-			assert.Equal(t, got == "", c.excluded, got)
-			stdout, _, exit := b.run("", "validate", c.file, `(f "x`)
-			assert.Equal(t, exit, 0)
-			assert.Equal(t, strings.Contains(stdout, `"decision":"allow"`), c.excluded, stdout)
-		})
-	}
-	t.Run("in the host's project, from a sub-directory", func(t *testing.T) {
-		b := newTestbed(t, map[string]string{".brepl/hooks.edn": `{:validate {:exclude ["src/a.clj"]}}`, ".git/HEAD": "", "src/x/y": ""})
-		root := b.dir
-		b.dir = filepath.Join(root, "src", "x")
-		b.env = append(b.env, "CLAUDE_PROJECT_DIR="+filepath.Join(root, "src"))
-		assert.Equal(t, b.eventFor("../a.clj", "Write", `"content":"(f \"x"`), "")
-	})
+// The host cuts what is longer than 10,000 characters: thousands of brackets are not told one by one.
+func TestChangeOfManyBrackets(t *testing.T) {
+	got := changesOf("((", []clj.Edit{{Pos: clj.Pos{Offset: 2, Line: 1, Column: 3}, Inserted: strings.Repeat(")", 5000)}})
+	assert.Equal(t, got, "added `"+strings.Repeat(")", 40)+"…` (5000 brackets) at the end of line 1")
 }
 
 // seed 002: the form with arguments, its JSON to the byte.
@@ -290,6 +261,16 @@ func TestValidateArguments(t *testing.T) {
 			assert.Equal(t, stdout, c.want)
 		})
 	}
+	t.Run("a stdin that does not end", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, w := io.Pipe()
+			defer func() { _ = w.Close() }()
+			var out bytes.Buffer
+			p := cli.Program{Stdin: r, Stdout: &out}
+			assert.Equal(t, validateText(t.Context(), &p, []string{"a.clj", "-"}), 0)
+			assert.Equal(t, out.String(), `{"continue":true,"decision":"allow","suppressOutput":false,"warnings":["Not checked: it took more than 5s"]}`+"\n")
+		})
+	})
 	t.Run("one argument", func(t *testing.T) {
 		stdout, stderr, exit := newTestbed(t, nil).run("", "validate", "a.clj")
 		assert.Equal(t, exit, 0)
@@ -325,20 +306,25 @@ func TestPosted(t *testing.T) {
 		return out
 	}
 	const said = `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"src/a.clj is on disk now and is not balanced. `
-	b := newTestbed(t, map[string]string{"src/a.clj": healthy})
+	// On no source path: the brackets are looked at, nothing is loaded.
+	const elsewhere = `{:paths ["lib"]}`
+	b := newTestbed(t, map[string]string{"src/a.clj": healthy, "deps.edn": elsewhere})
 	assert.Equal(t, post(b), "")
 	assert.Equal(t, b.event("Edit", `"old_string":"inc x","new_string":"dec x"`), "")
 	assert.Equal(t, post(b), "")
 	b.write("src/a.clj", "(f \"x")
 	assert.Equal(t, post(b), said+"Found unclosed string at line 1. Please add missing closing quote. `brepl backup restore $DIR/src/a.clj` brings back what was there before the edit.\"}}\n")
+	// Where it is sure, it is repaired on disk, after a backup.
 	b.write("src/a.clj", "(f x")
-	assert.Equal(t, post(b), said+"Found unclosed '(' at line 1. Please add missing closing parenthesis. `brepl balance $DIR/src/a.clj` would repair it: added `)` at the end of line 1."+
-		" `brepl backup restore $DIR/src/a.clj` brings back what was there before the edit.\"}}\n")
+	assert.Equal(t, post(b), `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"src/a.clj was not balanced on disk, and brepl repaired it there: `+
+		"added `)` at the end of line 1. What was there is backup 2.\"}}\n")
+	assert.Equal(t, b.read("src/a.clj"), "(f x)")
+	b.write("src/a.clj", "(f \"x")
 	b.write(".brepl/hooks.edn", `{:validate {:exclude ["src"]}}`)
 	assert.Equal(t, post(b), "")
 
 	// What was broken before was said before.
-	b = newTestbed(t, map[string]string{"src/a.clj": "(f \"x"})
+	b = newTestbed(t, map[string]string{"src/a.clj": "(f \"x", "deps.edn": elsewhere})
 	assert.Assert(t, strings.Contains(b.event("Edit", `"old_string":"x","new_string":"y"`), "was not balanced before"))
 	assert.Equal(t, post(b), "")
 }

@@ -84,18 +84,29 @@ func changeOf(src string, one clj.Edit) string {
 	}
 	switch {
 	case one.Removed == "":
-		return fmt.Sprintf("added `%s` at %s", strings.TrimSpace(one.Inserted), where)
+		return fmt.Sprintf("added %s at %s", brackets(one.Inserted), where)
 	case one.Inserted == "":
-		return fmt.Sprintf("removed `%s` at %s", strings.TrimSpace(one.Removed), where)
+		return fmt.Sprintf("removed %s at %s", brackets(one.Removed), where)
 	}
-	return fmt.Sprintf("put `%s` for `%s` at %s", strings.TrimSpace(one.Inserted), strings.TrimSpace(one.Removed), where)
+	return fmt.Sprintf("put %s for %s at %s", brackets(one.Inserted), brackets(one.Removed), where)
+}
+
+// maxBrackets is how many brackets in a row a message shows.
+const maxBrackets = 40
+
+func brackets(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) > maxBrackets {
+		return fmt.Sprintf("`%s…` (%d brackets)", text[:maxBrackets], len(text))
+	}
+	return "`" + text + "`"
 }
 
 func place(p clj.Pos) string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
-// placesOf lists where a person should look, a line each.
+// placesOf lists where a person should look, a line each; no line end follows the last.
 func placesOf(repair clj.RepairResult, errs clj.ErrorList) string {
-	var b strings.Builder
+	var lines []string
 	places := repair.Places
 	if len(places) == 0 {
 		for _, e := range errs {
@@ -104,15 +115,10 @@ func placesOf(repair clj.RepairResult, errs clj.ErrorList) string {
 	}
 	for i, one := range places {
 		if i == maxNamed {
-			fmt.Fprintf(&b, "  and %d more places\n", len(places)-i)
+			lines = append(lines, fmt.Sprintf("  and %d more places", len(places)-i))
 			break
 		}
-		fmt.Fprintf(&b, "  %s %s\n", place(one.Pos), one.Text)
+		lines = append(lines, fmt.Sprintf("  %s %s", place(one.Pos), one.Text))
 	}
-	return b.String()
-}
-
-// excludeHint tells how to leave a file alone that is broken on purpose.
-func excludeHint(name string) string {
-	return "If this file is broken on purpose, leave it alone with `:validate {:exclude [" + clj.QuoteString(name) + "]}` in " + configPath + "."
+	return strings.Join(lines, "\n")
 }

@@ -34,6 +34,7 @@ func (f *flags) declare(set *flag.FlagSet) {
 	*f = flags{Options: Options{Scope: settings.Local}}
 	set.Func("scope", "`local` for .claude/settings.local.json (the default), or project for .claude/settings.json, which is committed", f.setScope)
 	set.BoolVar(&f.DryRun, "dry-run", false, "show what would change and write nothing")
+	set.BoolVar(&f.NoSkill, "no-skill", false, "leave the agent's skill, .claude/skills/brepl, alone")
 	set.BoolVar(&f.json, "json", false, "print the report as one JSON object")
 }
 
@@ -44,12 +45,14 @@ func installCommand(budget StopBudget) cli.Command {
 		Usage: "[flags]",
 		Short: "put the hooks into the agent's settings for this project",
 		Long: `Puts the hooks into .claude/settings.local.json at the root of the git work tree
-(or here, outside of git), and creates .brepl/hooks.edn when there is none.
+(or here, outside of git), creates .brepl/hooks.edn when there is none, and writes
+a skill for the agent, .claude/skills/brepl/SKILL.md.
 Everything else in the settings stays byte for byte. Run it again at any time.`,
 		Options: func(set *flag.FlagSet) {
 			f.declare(set)
 			set.BoolVar(&f.StrictEval, "strict-eval", false, "evaluation errors block instead of warning")
 			set.BoolVar(&f.SkipEval, "skip-eval", false, "do not evaluate files after edits")
+			set.BoolVar(&f.AllTools, "all-tools", false, "evaluate the files that any tool has changed, not only Edit and Write")
 			set.Func("timeout", "`seconds` for an evaluation (30 when not given)", f.setTimeout)
 			set.BoolVar(&f.Debug, "debug", false, "run all hooks with --debug")
 		},
@@ -80,7 +83,8 @@ func uninstallCommand() cli.Command {
 		Usage: "[flags]",
 		Short: "take the hooks out of the agent's settings again",
 		Long: `Takes the hooks out of .claude/settings.local.json. Everything else stays byte for
-byte; a file or key that install made goes with them. .brepl/hooks.edn stays.`,
+byte; a file or key that install made goes with them, and so does the agent's
+skill unless you have changed it. .brepl/hooks.edn stays.`,
 		Options: func(set *flag.FlagSet) { f.declare(set) },
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
 			if err := f.check(args); err != nil {
@@ -110,6 +114,8 @@ func (f *flags) check(args []string) error {
 		return fmt.Errorf("unexpected argument %q", args[0])
 	case f.StrictEval && f.SkipEval:
 		return errors.New("--strict-eval and --skip-eval exclude each other")
+	case f.AllTools && f.SkipEval:
+		return errors.New("--all-tools and --skip-eval exclude each other")
 	}
 	return nil
 }

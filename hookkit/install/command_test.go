@@ -38,6 +38,7 @@ func TestCommandText(t *testing.T) {
   + Stop: brepl hook stop
   + SessionEnd: brepl hook session-end
 .brepl/hooks.edn: created; put your stop hooks there
+.claude/skills/brepl/SKILL.md: created
 `)
 	assert.Equal(t, code, 0)
 
@@ -49,6 +50,7 @@ func TestCommandText(t *testing.T) {
   = Stop: brepl hook stop
   = SessionEnd: brepl hook session-end
 .brepl/hooks.edn: already there, not touched
+.claude/skills/brepl/SKILL.md: already as wanted
 `)
 	assert.Equal(t, code, 0)
 
@@ -59,6 +61,7 @@ func TestCommandText(t *testing.T) {
   - Stop: brepl hook stop
   - SessionEnd: brepl hook session-end
 .brepl/hooks.edn: stays; delete it if you no longer need it
+.claude/skills/brepl/SKILL.md: deleted
 `)
 	assert.Equal(t, code, 0)
 
@@ -94,6 +97,7 @@ func TestCommandErrors(t *testing.T) {
 	}{
 		"argument":      {[]string{"install", "x"}, "", "brepl hook install: unexpected argument \"x\"\nRun 'brepl hook install --help' for usage.\n"},
 		"exclusive":     {[]string{"install", "--skip-eval", "--strict-eval"}, "", "brepl hook install: --strict-eval and --skip-eval exclude each other\nRun 'brepl hook install --help' for usage.\n"},
+		"all tools":     {[]string{"install", "--skip-eval", "--all-tools"}, "", "brepl hook install: --all-tools and --skip-eval exclude each other\nRun 'brepl hook install --help' for usage.\n"},
 		"timeout":       {[]string{"install", "--timeout", "0"}, "", "brepl hook install: invalid value \"0\" for flag -timeout: give whole seconds from 1 to 86400\nRun 'brepl hook install --help' for usage.\n"},
 		"unknown flag":  {[]string{"uninstall", "--strict-eval"}, "", "brepl hook uninstall: flag provided but not defined: -strict-eval\nRun 'brepl hook uninstall --help' for usage.\n"},
 		"malformed":     {[]string{"install", "--scope", "project"}, ".claude/settings.json: left as it is\n", "brepl hook install: PROJECT/.claude/settings.json:1:1: settings must be an object, found null\n"},

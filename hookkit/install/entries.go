@@ -11,7 +11,9 @@ import (
 const Program = "brepl"
 
 // Events are the events that install arranges, in the order in which they are written.
-func Events() []string { return []string{"PreToolUse", "PostToolUse", "Stop", "SessionEnd"} }
+func Events() []string {
+	return []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"}
+}
 
 // Own recognises the handlers of this package in a settings file. Its handlers
 // are brepl hook … and brepl hooks …, whatever path stands before them; see
@@ -27,6 +29,8 @@ type Options struct {
 	StrictEval  bool           // an evaluation error blocks instead of warning
 	SkipEval    bool           // no evaluation after an edit
 	EvalTimeout int            // seconds for an evaluation; 0: not given, eval's own default
+	AllTools    bool           // evaluate what any tool has changed, also one that failed
+	NoSkill     bool           // leave the agent's skill alone
 	Debug       bool           // every command gets --debug
 	// StopBudget is how long the hooks in hooks.edn may take together, by their
 	// timeouts. 0: not known.
@@ -50,11 +54,19 @@ func entries(program string, o Options) []settings.Entry {
 		eval += " --timeout " + strconv.Itoa(o.EvalTimeout)
 	}
 	list := []settings.Entry{{Event: "PreToolUse", Matcher: "Edit|Write", Command: command("validate")}}
+	after := settings.Entry{
+		Event: "PostToolUse", Matcher: "Edit|Write", Command: command(eval),
+		Timeout: hostTimeout(time.Duration(o.EvalTimeout) * time.Second),
+	}
+	if o.AllTools {
+		after.Matcher = "*"
+	}
 	if !o.SkipEval {
-		list = append(list, settings.Entry{
-			Event: "PostToolUse", Matcher: "Edit|Write", Command: command(eval),
-			Timeout: hostTimeout(time.Duration(o.EvalTimeout) * time.Second),
-		})
+		list = append(list, after)
+	}
+	if !o.SkipEval && o.AllTools {
+		after.Event = "PostToolUseFailure" // a command that exits non-zero may have changed files too
+		list = append(list, after)
 	}
 	return append(list,
 		settings.Entry{Event: "Stop", Matcher: "", Command: command("stop"), Timeout: hostTimeout(o.StopBudget)},

@@ -16,8 +16,8 @@ import (
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
-// Install writes our entries into the settings file of the scope, and
-// .brepl/hooks.edn when there is none. It can be run again at any time: what is
+// Install writes our entries into the settings file of the scope,
+// .brepl/hooks.edn when there is none, and the agent's skill. It can be run again at any time: what is
 // already as wanted is not touched, what is not is replaced, and everything else in
 // the file stays byte for byte. On an error the report says what was done until then.
 func Install(ctx context.Context, env Env, o Options) (Report, error) {
@@ -58,11 +58,18 @@ func Install(ctx context.Context, env Env, o Options) (Report, error) {
 	if scope == settings.Project && root != filepath.Clean(env.Dir) {
 		r.Notes = append(r.Notes, "the agent reads "+out.Path+" only when it is started in "+root)
 	}
-	return r, r.writeTemplate(o.DryRun)
+	if err = r.writeTemplate(o.DryRun); err != nil || o.NoSkill {
+		return r, err
+	}
+	if env.isHome(root) {
+		r.Notes = append(r.Notes, "the agent's skill is not written here, where it would count for every project; `brepl skill install` does it")
+		return r, nil
+	}
+	return r, r.installSkill(o.DryRun, false)
 }
 
 // Uninstall takes our handlers out of the settings file of the scope, in all
-// events. Where install had found no handlers of ours, the file is as it was
+// events, and deletes the skill unless somebody has changed it. Where install had found no handlers of ours, the file is as it was
 // before, byte for byte, if nobody else has changed it. hooks.edn stays.
 func Uninstall(ctx context.Context, env Env, o Options) (Report, error) {
 	scope := scopeOf(o)
@@ -72,6 +79,12 @@ func Uninstall(ctx context.Context, env Env, o Options) (Report, error) {
 		return r, err
 	}
 	r.Root, r.Notes = root, notes
+	if !o.NoSkill && !env.isHome(root) {
+		// First, so that a folder which install has made for both is empty when the settings are gone.
+		if err := r.uninstallSkill(o.DryRun); err != nil {
+			return r, err
+		}
+	}
 	paths := []string{scope.PathIn(root)}
 	// Programs that know no git root have installed where they stood.
 	if here := scope.PathIn(filepath.Clean(env.Dir)); here != paths[0] && slices.ContainsFunc(settings.Handlers(here), Own) {

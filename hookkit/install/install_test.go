@@ -168,6 +168,7 @@ func TestInstallFlags(t *testing.T) {
 		"skip":    {Options{SkipEval: true}, []string{"PreToolUse: brepl hook validate", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
 		"timeout": {Options{EvalTimeout: 90, StrictEval: true}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --strict-eval --timeout 90", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
 		"debug":   {Options{Debug: true}, []string{"PreToolUse: brepl hook validate --debug", "PostToolUse: brepl hook eval --debug", "Stop: brepl hook stop --debug", "SessionEnd: brepl hook session-end --debug"}},
+		"all":     {Options{AllTools: true, EvalTimeout: 7}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --timeout 7", "PostToolUseFailure: brepl hook eval --timeout 7", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
 		"budget":  {Options{StopBudget: 1201 * time.Second, EvalTimeout: 541}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --timeout 541 (timeout 610 s)", "Stop: brepl hook stop (timeout 1270 s)", "SessionEnd: brepl hook session-end"}},
 	}
 	for name, tt := range tests {
@@ -266,7 +267,10 @@ func TestInstallWhere(t *testing.T) {
 	t.Run("home", func(t *testing.T) {
 		w := newWorld(t)
 		w.env.Dir = w.env.Home
-		assert.DeepEqual(t, w.install(t, Options{}).Notes, []string{"this is the home folder: the hooks run only when the agent is started right here"})
+		assert.DeepEqual(t, w.install(t, Options{}).Notes, []string{
+			"this is the home folder: the hooks run only when the agent is started right here",
+			"the agent's skill is not written here, where it would count for every project; `brepl skill install` does it",
+		})
 		_, err := Install(t.Context(), w.env, Options{Scope: settings.Project})
 		assert.ErrorContains(t, err, "counts for every project of yours")
 		_, err = os.Lstat(w.Join("home", ".claude", "settings.json"))

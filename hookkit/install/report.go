@@ -26,12 +26,13 @@ const (
 
 // A Report is what Install and Uninstall did, for people and as JSON.
 type Report struct {
-	Action   string         `json:"action"` // "install" or "uninstall"
-	Scope    settings.Scope `json:"scope"`
+	Action   string         `json:"action"`          // "install" or "uninstall"
+	Scope    settings.Scope `json:"scope,omitempty"` // "" where no settings are concerned
 	DryRun   bool           `json:"dry_run"`
 	Root     string         `json:"root"` // the project's folder
 	Files    []File         `json:"files"`
 	Template *Template      `json:"hooks_edn,omitempty"`
+	Skill    *Skill         `json:"skill,omitempty"`
 	Warnings []string       `json:"warnings,omitempty"`
 	Notes    []string       `json:"notes,omitempty"`
 	Diff     string         `json:"diff,omitempty"` // with DryRun: unified, all files
@@ -50,6 +51,12 @@ type File struct {
 
 // A Template is .brepl/hooks.edn in a Report.
 type Template struct {
+	Path   string `json:"path"`
+	Status Status `json:"status"`
+}
+
+// A Skill is the agent's SKILL.md in a Report. Present means that somebody has changed it.
+type Skill struct {
 	Path   string `json:"path"`
 	Status Status `json:"status"`
 }
@@ -147,6 +154,21 @@ func (r *Report) Text() string {
 			fmt.Fprintf(&b, "%s: stays; delete it if you no longer need it\n", path)
 		default:
 			fmt.Fprintf(&b, "%s: already there, not touched\n", path)
+		}
+	}
+	if s := r.Skill; s != nil {
+		path := r.short(s.Path)
+		switch s.Status {
+		case Created, Updated, Deleted:
+			fmt.Fprintf(&b, "%s: %s%s\n", path, would, s.Status)
+		case Unchanged:
+			fmt.Fprintf(&b, "%s: already as wanted\n", path)
+		case Absent:
+			fmt.Fprintf(&b, "%s: there is none\n", path)
+		case Failed:
+			fmt.Fprintf(&b, "%s: left as it is\n", path)
+		default:
+			fmt.Fprintf(&b, "%s: changed by somebody, not touched\n", path)
 		}
 	}
 	for _, line := range r.Notes {

@@ -1,0 +1,243 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/project"
+)
+
+const (
+	// maxLoads is how many files one tool may have changed for us to load them: a branch that was switched is not an edit.
+	maxLoads = 64
+	// connectLimit bounds the wait for a server to answer; a hook is run after every edit.
+	connectLimit = 5 * time.Second
+	// retryAfter is how long a search for servers that found none, or a server that was silent, is not tried again.
+	retryAfter = 10 * time.Second
+	// lingerLimit is how long the answer to the close of our session is awaited. Without it nREPL 1.0 prints a stack trace into the
+	// user's terminal at every edit.
+	lingerLimit = 250 * time.Millisecond
+	keptOutput  = 64 << 10
+)
+
+// loaded are the extensions of files that a server can load.
+var loaded = [...]string{".clj", ".cljc", ".cljs", ".bb"}
+
+// takes are the extensions that each kind of server loads. A server on the JVM gives a new session Clojure: ClojureScript builds there
+// reload what they watch by themselves.
+var takes = [...]struct {
+	version    string // a name among the versions of describe
+	extensions []string
+}{
+	{"babashka", []string{".bb", ".clj", ".cljc"}},
+	{"babashka.nrepl", []string{".bb", ".clj", ".cljc"}},
+	{"nbb-nrepl", []string{".cljs", ".cljc"}},
+	{"let-go", []string{".clj"}}, // it dies of reader conditionals
+	{"clojure", []string{".clj", ".cljc"}},
+}
+
+// unloadable are files in source folders that are data or belong to a build.
+var unloadable = [...]string{"project.clj", "profiles.clj", "build.clj", "data_readers.clj", "data_readers.cljc", "data_readers.cljs"}
+
+// rootOf is the root of the project that a file belongs to. Where nothing marks one, it is where the agent was started, or works.
+func (v *evaluator) rootOf(path string) string {
+	if root, ok := project.Root(filepath.Dir(path)); ok {
+		return root
+	}
+	for _, dir := range []string{v.program.Getenv("CLAUDE_PROJECT_DIR"), v.program.Dir} {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) && dir != "" {
+			return dir
+		}
+	}
+	return filepath.Dir(path)
+}
+
+// onSourcePath reports whether a file is the source of a namespace of its project.
+func (v *evaluator) onSourcePath(path string) bool {
+	root := v.rootOf(path)
+	name := filepath.Base(path)
+	dataOrBuild := slices.Contains(unloadable[:], name) && (filepath.Dir(path) == root || strings.HasPrefix(name, "data_readers."))
+	if !isSource(path) || dataOrBuild || !project.Contains(project.SourcePaths(root), path) {
+		return false
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return true // elsewhere, by a link
+	}
+	return !slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), func(part string) bool {
+		return part == "clj-kondo.exports" || strings.HasPrefix(part, ".") && part != ".."
+	})
+}
+
+// inLoadOrder sorts sources so that each comes after those it requires.
+func inLoadOrder(sources []source) (ordered []source, files []project.File) {
+	byPath := map[string]source{}
+	for _, src := range sources {
+		ns, _ := project.ReadNamespace([]byte(src.text))
+		files = append(files, project.File{Path: src.path, Namespace: ns})
+		byPath[src.path] = src
+	}
+	files = project.LoadOrder(files)
+	for _, f := range files {
+		ordered = append(ordered, byPath[f.Path])
+	}
+	return ordered, files
+}
+
+// loading is what became of the sources.
+type loading struct {
+	troubles []trouble
+	fine     []string // paths of files that were loaded without an error
+	noServer error    // there is none to load into
+}
+
+// server is a session of ours in the REPL of a project.
+type server struct {
+	conn    *nrepl.Conn
+	about   nrepl.Description
+	session *nrepl.Session
+	gone    bool // there is none, or no more
+}
+
+// load brings the servers of the sources' projects up to date, in one order for all. The context bounds all of it.
+func (v *evaluator) load(ctx context.Context, sources []source) (l loading) {
+	sources, files := inLoadOrder(sources)
+	servers := map[string]*server{} // by the project's root
+	defer func() {
+		for _, s := range servers {
+			s.close()
+		}
+	}()
+	failed := map[string]bool{} // namespaces
+	for i, src := range sources {
+		ns, root := files[i].Namespace, v.rootOf(src.path)
+		s, known := servers[root]
+		if !known {
+			s = v.open(ctx, src, &l)
+			servers[root] = s
+		}
+		switch {
+		case s.gone:
+		case !serves(s.about, src.path):
+			v.passedOver(src, "is nothing that this server loads")
+		case slices.ContainsFunc(ns.Requires, func(name string) bool { return failed[name] }):
+			failed[ns.Name] = true
+			v.note("%s was not loaded: it requires what failed", src.path)
+		default:
+			if !v.loadOne(ctx, s, src, &l) {
+				failed[ns.Name] = ns.Name != ""
+			}
+		}
+	}
+	return l
+}
+
+// loadOne loads a file and reports whether that succeeded.
+func (v *evaluator) loadOne(ctx context.Context, s *server, src source, l *loading) bool {
+	result, err := s.session.LoadFile(ctx, nrepl.LoadRequest{Content: src.text, Path: v.paths.Remote(src.path), Name: filepath.Base(src.path)}, nil)
+	switch {
+	case err != nil:
+		s.gone = true
+		l.troubles = append(l.troubles, v.lost(src, err))
+	case result.Failed:
+		l.troubles = append(l.troubles, v.explain(ctx, s.session, result, src))
+	default:
+		l.fine = append(l.fine, src.path)
+		return true
+	}
+	return false
+}
+
+// open finds the server of a file's project; where there is none it is gone, and l says so.
+func (v *evaluator) open(ctx context.Context, src source, l *loading) *server {
+	s := &server{}
+	var err error
+	if s.conn, s.about, err = v.connect(ctx, src.path); err == nil {
+		s.conn.Limits.Output, s.conn.Limits.Linger = keptOutput, lingerLimit
+		s.session, err = s.conn.Clone(ctx)
+	}
+	s.gone = err != nil
+	switch {
+	case err == nil, errors.Is(err, errSilent):
+	case errors.Is(err, nrepl.ErrNoServer):
+		l.noServer = err
+	default:
+		l.troubles = append(l.troubles, v.lost(src, err))
+	}
+	return s
+}
+
+func (s *server) close() {
+	if s.conn != nil {
+		_ = s.conn.Close() // what there was to tell was told
+	}
+}
+
+// serves reports whether a server loads such a file.
+func serves(about nrepl.Description, path string) bool {
+	for _, kind := range takes {
+		if _, ok := about.Versions[kind.version]; ok {
+			return slices.Contains(kind.extensions, filepath.Ext(path)) && about.Has("load-file")
+		}
+	}
+	return false
+}
+
+// errSilent says that nothing was asked of a server that was silent a moment ago, which the agent was told of.
+var errSilent = errors.New("the server was silent a moment ago")
+
+// connect finds the server of the project that a file is in, and asks it what it is. A search that found nothing is not repeated for a
+// while, and a server that was silent is left alone.
+func (v *evaluator) connect(ctx context.Context, path string) (conn *nrepl.Conn, about nrepl.Description, err error) {
+	m := v.memory.read()
+	waiting := !v.byHand && time.Now().Before(m.retry)
+	if waiting && m.silent {
+		return nil, about, errSilent
+	}
+	lookup := v.lookup
+	lookup.File, lookup.Discover = path, !waiting
+	limited, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	if conn, err = nrepl.Connect(limited, lookup); err == nil {
+		if about, err = conn.Describe(limited); err != nil {
+			_ = conn.Close() // err is the one to tell
+		}
+	}
+	silent := errors.Is(err, nrepl.ErrTimeout)
+	if !v.byHand && (silent || !waiting) && (silent || errors.Is(err, nrepl.ErrNoServer)) {
+		v.memory.change(ctx, func(m *evalMemory) { m.retry, m.silent = time.Now().Add(retryAfter), silent })
+	}
+	return conn, about, err
+}
+
+// lost tells of a server that did not answer, or went away. The text has no times and no counts in it: the same again is the same text.
+func (v *evaluator) lost(src source, err error) trouble {
+	v.note("%s: %v", src.path, err)
+	t := trouble{path: src.path, summary: "Not evaluated", warning: true}
+	var timeout *nrepl.TimeoutError
+	var protocol *nrepl.ProtocolError
+	switch {
+	case errors.As(err, &timeout) && timeout.Op == "load-file" && timeout.Stopped:
+		t.text = fmt.Sprintf("%s: the evaluation timed out after %v and was interrupted. If it needs longer: `brepl hook install --timeout SECONDS`.", src.name, v.timeout)
+	case errors.As(err, &timeout) && timeout.Op == "load-file":
+		t.text = fmt.Sprintf("%s: the evaluation timed out after %v; the server did not confirm the interrupt, so the code may still be running.", src.name, v.timeout)
+	case errors.Is(err, nrepl.ErrTimeout):
+		t.path = ""
+		t.text = "The nREPL server accepts connections but does not answer; it may be busy. Files are not evaluated after edits until it does."
+	case errors.As(err, &protocol):
+		t.path = ""
+		t.text = "Files are not evaluated after edits: " + protocol.Error() + "."
+	case errors.Is(err, nrepl.ErrClosed):
+		t.text = fmt.Sprintf("%s: the nREPL server went away while it was being loaded.", src.name)
+	default:
+		t.path = ""
+		t.text = "Files are not evaluated after edits: " + err.Error() + "."
+	}
+	return t
+}

@@ -1,0 +1,145 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxEntries bounds the files and folders that one Scan goes through, maxLook the file of a Look.
+const (
+	maxEntries = 100_000
+	maxLook    = 32 << 20
+)
+
+// ErrTooLarge says that a folder holds more than a Scan goes through.
+var ErrTooLarge = errors.New("there are more than " + strconv.Itoa(maxEntries) + " files")
+
+// Stamp tells whether a file has changed.
+type Stamp struct{ ModTime, Size int64 } // nanoseconds since 1970, bytes
+
+// Look is what a Scan saw: a stamp for each file, by absolute path.
+type Look map[string]Stamp
+
+// Scan walks once through root and looks at the regular files whose names keep takes. Hidden folders (.git, .cpcache and the like),
+// target and node_modules are passed over, symbolic links not followed, what cannot be read counts as absent. The errors are
+// ErrTooLarge and the reason of ctx.
+func Scan(ctx context.Context, root string, keep func(name string) bool) (Look, error) {
+	root = Physical(root)
+	look := Look{}
+	entries := 0
+	err := filepath.WalkDir(root, func(at string, entry fs.DirEntry, err error) error {
+		entries++
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case entries > maxEntries:
+			return ErrTooLarge
+		case err != nil:
+			if entry != nil && entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			if at != root && passedOver(entry.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular() || !keep(entry.Name()):
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			look[at] = Stamp{info.ModTime().UnixNano(), info.Size()}
+		}
+		return nil
+	})
+	return look, err
+}
+
+func passedOver(folder string) bool {
+	return strings.HasPrefix(folder, ".") || folder == "target" || folder == "node_modules"
+}
+
+// Changed returns what is new or different in a later look, sorted. A file that is gone is not in it.
+func (l Look) Changed(later Look) []string {
+	var paths []string
+	for path, stamp := range later {
+		if was, ok := l[path]; !ok || was != stamp {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// Equal reports whether nothing has changed, and nothing is gone.
+func (l Look) Equal(later Look) bool { return len(l) == len(later) && len(l.Changed(later)) == 0 }
+
+// Update looks at one file again; a path that is no regular file is taken out. It reports whether that changed anything.
+func (l Look) Update(path string) bool {
+	path = Physical(path)
+	was, had := l[path]
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		delete(l, path)
+		return had
+	}
+	l[path] = Stamp{info.ModTime().UnixNano(), info.Size()}
+	return !had || l[path] != was
+}
+
+// lookHead begins the file of a Look and names its format.
+const lookHead = "brepl-look 1 "
+
+// Encode gives a look at root as a text for ReadLook: a line for each file.
+func (l Look) Encode(root string) []byte {
+	var b bytes.Buffer
+	b.WriteString(lookHead + strconv.Quote(root) + "\n")
+	paths := make([]string, 0, len(l))
+	for path := range l {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		fmt.Fprintf(&b, "%d %d %s\n", l[path].ModTime, l[path].Size, strconv.Quote(path))
+	}
+	return b.Bytes()
+}
+
+// ReadLook reads the text of Encode from a file of our own. An error means that there is no earlier look at root: it is missing
+// (fs.ErrNotExist), too large, not whole, or at another folder.
+func ReadLook(file, root string) (Look, error) {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxLook {
+		return nil, fmt.Errorf("%s: not a file of at most %d bytes", file, maxLook)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	rest, ok := strings.CutPrefix(string(data), lookHead+strconv.Quote(root)+"\n")
+	look := Look{}
+	for line := range strings.Lines(rest) {
+		mod, more, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		size, quoted, _ := strings.Cut(more, " ")
+		modTime, err1 := strconv.ParseInt(mod, 10, 64)
+		bytes, err2 := strconv.ParseInt(size, 10, 64)
+		path, err3 := strconv.Unquote(quoted)
+		ok = ok && errors.Join(err1, err2, err3) == nil
+		look[path] = Stamp{modTime, bytes}
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: not a look at %s of this version", file, root)
+	}
+	return look, nil
+}

@@ -1,0 +1,88 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/fs"
+)
+
+// in makes a folder with these files, and returns its real path.
+func in(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(fs.NewDir(t, "project").Path())
+	assert.NilError(t, err)
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return dir
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	dir := in(t, map[string]string{
+		".git/HEAD": "x", "src/a.clj": "", "sub/deps.edn": "{}", "sub/src/b/c.clj": "", "lein/project.clj": "", "lein/x/bb.edn/keep": "",
+	})
+	for from, want := range map[string]string{
+		"": "", "src": "", "src/not/there": "", "sub": "sub", "sub/src/b": "sub", "lein/x": "lein", ".git": "",
+	} {
+		assert.Equal(t, Find(filepath.Join(dir, from)), filepath.Join(dir, want), from)
+	}
+	// Without a build file and a work tree, the folder itself.
+	alone := in(t, map[string]string{"src/a.clj": ""})
+	assert.Equal(t, Find(filepath.Join(alone, "src")), filepath.Join(alone, "src"))
+	assert.Equal(t, Find("/"), "/")
+}
+
+func TestSourcePaths(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"no build file":           {nil, "src test"},
+		"deps without paths":      {map[string]string{"deps.edn": "{:deps {a/b {:mvn/version \"1\"}}}"}, "src test"},
+		"deps":                    {map[string]string{"deps.edn": `{:paths ["src/main" "resources"]}`}, "src/main resources"},
+		"deps, aliases":           {map[string]string{"deps.edn": `{:paths [:all "gen"] :aliases {:all ["a" "b"] :test {:extra-paths ["test" "gen"]} :x {:replace-paths ["x"]}}}`}, "a b gen test x"},
+		"deps, everything":        {map[string]string{"deps.edn": `{:paths ["."]}`}, ""},
+		"lein":                    {map[string]string{"project.clj": `(defproject a/b "1.0" :description "x")`}, "src test"},
+		"lein, own":               {map[string]string{"project.clj": ";; c\n(def v 1)\n(defproject a \"1\" :source-paths ^:replace [\"src/clj\" ~extra] :profiles {:dev {:test-paths [\"it\"] :source-paths [\"dev\"]}})"}, "src/clj dev test it"},
+		"lein that says too much": {map[string]string{"project.clj": `(defproject a)`}, "src test"},
+		"shadow-cljs":             {map[string]string{"shadow-cljs.edn": `{:source-paths ["src/cljs"] :builds {}}`}, "src/cljs"},
+		"bb":                      {map[string]string{"bb.edn": `{:paths ["script"] :tasks {}}`}, "script"},
+		"several":                 {map[string]string{"bb.edn": `{:paths ["bb" "src"]}`, "deps.edn": `{:paths ["src"]}`, "shadow-cljs.edn": "{:deps true}"}, "src bb"},
+		"broken":                  {map[string]string{"deps.edn": `{:paths ["sr`}, "src test"},
+		"wrong types":             {map[string]string{"deps.edn": `{:paths "src" :aliases [1 2]}`, "bb.edn": "[]"}, "src test"},
+		"empty":                   {map[string]string{"deps.edn": ""}, "src test"},
+		"too large":               {map[string]string{"deps.edn": `{:paths ["x"]} ;` + strings.Repeat("x", maxBuildFile)}, "src test"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := in(t, c.files)
+			var want []string
+			for p := range strings.SplitSeq(c.want, " ") {
+				want = append(want, filepath.Join(dir, p))
+			}
+			assert.DeepEqual(t, SourcePaths(dir), want)
+		})
+	}
+}
+
+func TestContains(t *testing.T) {
+	t.Parallel()
+	dir := in(t, map[string]string{"src/a.clj": "", "other/b.clj": "", "srcs/c.clj": ""})
+	src := []string{filepath.Join(dir, "src")}
+	assert.NilError(t, os.Symlink(filepath.Join(dir, "src"), filepath.Join(dir, "link")))
+	for name, want := range map[string]bool{
+		"src/a.clj": true, "src/not/there.clj": true, "other/b.clj": false, "srcs/c.clj": false, "link/a.clj": true, "src/../other/b.clj": false,
+	} {
+		assert.Equal(t, Contains(src, filepath.Clean(filepath.Join(dir, name))), want, name)
+	}
+	assert.Assert(t, Contains([]string{filepath.Join(dir, "link")}, filepath.Join(dir, "src/a.clj")))
+	assert.Assert(t, !Contains(nil, filepath.Join(dir, "src/a.clj")))
+}

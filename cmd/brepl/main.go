@@ -1,4 +1,4 @@
-// Command brepl gives coding agents hooks for Clojure projects.
+// Command brepl evaluates Clojure in a running REPL, and gives coding agents hooks for Clojure projects.
 package main
 
 import (
@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/client"
 	"github.com/hookkit/brepl/hookkit/edit"
 	"github.com/hookkit/brepl/hookkit/install"
 	"github.com/hookkit/brepl/hookkit/stop"
 )
 
 func main() {
-	hooks := slices.Concat(stop.Commands(), edit.Commands(), install.Commands(stop.TimeNeeded))
-	hook := cli.Command{Name: "hook", Aliases: []string{"hooks"}, Short: "Hooks for the agent's host, and their installation", Sub: hooks}
-	os.Exit(cli.Main("brepl", cli.Command{
-		Short: "brepl gives coding agents hooks for Clojure projects.", Sub: append([]cli.Command{hook}, edit.ToolCommands()...),
-	}))
+	root, hook := client.Command(), cli.Command{Name: "hook", Aliases: []string{"hooks"}, Short: "Hooks for the agent's host, and their installation"}
+	hook.Sub = slices.Concat(stop.Commands(), edit.Commands(), install.Commands(stop.TimeNeeded))
+	root.Sub = slices.Concat([]cli.Command{hook}, root.Sub, edit.ToolCommands(), install.SkillCommands())
+	os.Exit(cli.Main("brepl", root))
 }

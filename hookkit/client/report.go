@@ -1,0 +1,116 @@
+package client
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/failure"
+	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/project"
+)
+
+// report is an exception, told for a person.
+type report struct {
+	failure *failure.Failure
+}
+
+// explain asks the server about the exception that ended an evaluation. With --verbose nothing is asked: what is shown are the
+// messages of the evaluation.
+func (r *run) explain(ctx context.Context, session *nrepl.Session, result nrepl.Result) *report {
+	if r.verbose || r.hook {
+		return nil
+	}
+	root := r.root()
+	f := failure.Explain(ctx, session, result, failure.Source{
+		Dir: root, File: r.code.file, Text: r.code.text, PathMap: r.paths.Local, ReadFile: readFile,
+		SourcePaths: project.SourcePaths(root), Trace: r.trace,
+	})
+	if f == nil {
+		return nil
+	}
+	r.fromHere(root, &f.File)
+	if f.Frame != nil {
+		r.fromHere(root, &f.Frame.File)
+	}
+	for i := range f.Trace {
+		if f.Trace[i].Project {
+			r.fromHere(root, &f.Trace[i].File)
+		}
+	}
+	return &report{f}
+}
+
+// root is the folder of the project: that of the file, or else of where we stand.
+func (r *run) root() string {
+	if r.code.file == "" {
+		return project.Find(r.program.Dir)
+	}
+	folder := filepath.Dir(r.code.file)
+	root := project.Find(folder)
+	if rel, err := filepath.Rel(r.program.Dir, root); err == nil && filepath.IsLocal(rel) && root == folder {
+		return r.program.Dir // most likely nothing says where the project begins
+	}
+	return root
+}
+
+// fromHere turns a path relative to the root into one relative to where we stand, which a person can use.
+func (r *run) fromHere(root string, path *string) {
+	if *path == "" || filepath.IsAbs(*path) || root == r.program.Dir {
+		return
+	}
+	if rel, err := filepath.Rel(r.program.Dir, filepath.Join(root, *path)); err == nil {
+		*path = filepath.ToSlash(rel)
+	}
+}
+
+// begins returns where in the held texts the server's report begins: those from there on say what we say better. A nil report is an
+// interrupted evaluation.
+func (r *report) begins(held []string) int {
+	for i, text := range slices.Backward(held) {
+		if reads(text) || r != nil && r.failure.Class != "" && strings.HasPrefix(text, r.failure.Class) { // babashka
+			return i
+		}
+	}
+	last := len(held) - 1
+	if last >= 0 && r != nil && r.failure.Message != "" && strings.Contains(plainText(held[last]), r.failure.Message) {
+		return last
+	}
+	return len(held)
+}
+
+// reads says whether text reads like the beginning of a JVM's report (clojure.main/err->msg).
+func reads(text string) bool {
+	for _, head := range []string{"Execution error", "Syntax error", "Unexpected error", "Error reading eval result", "Error printing return value"} {
+		if strings.HasPrefix(text, head) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *report) text(style cli.Style) string { return r.failure.Text(style) }
+
+// maxSource bounds the files of the project that are read for a report, in bytes.
+const maxSource = 4 << 20
+
+// readFile is a failure.Source.ReadFile. Only regular files are read, which cannot hang.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSource {
+		return nil, os.ErrInvalid
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return io.ReadAll(io.LimitReader(f, maxSource))
+}

@@ -40,7 +40,7 @@ var linked = map[string]struct{ modules, never []string }{
 	},
 	"cmd/agent-gauntlet": {
 		modules: append([]string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"}, layered...),
-		never:   []string{"testing", module + "/fakes", module + "/fakes/", module + "/hookkit/clj"},
+		never:   []string{"testing", module + "/fakes", module + "/fakes/"},
 	},
 	"cmd/memory-triage": {
 		modules: layered,
@@ -127,7 +127,7 @@ var mayImport = map[string][]string{
 	"hookkit/client":   breplFeature,
 	"hookkit/install":  breplFeature,
 	"hookkit/gauntlet": {
-		"hookkit", "hookkit/cli", "hookkit/config", "hookkit/debuglog", "hookkit/gauntlet/condense", "hookkit/near", "hookkit/proc",
+		"hookkit", "hookkit/cli", "hookkit/clj", "hookkit/config", "hookkit/debuglog", "hookkit/gauntlet/condense", "hookkit/near", "hookkit/proc",
 		"hookkit/session", "hookkit/settings",
 	},
 	"hookkit/gauntlet/condense": {},

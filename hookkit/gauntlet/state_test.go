@@ -1,0 +1,82 @@
+package gauntlet
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+)
+
+func TestLogDirIsOurs(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(filepath.Join(t.TempDir(), "a", "b"))
+	assert.NilError(t, dir.make())
+	assert.NilError(t, os.WriteFile(dir.path("note.txt"), nil, 0o600))
+	assert.NilError(t, dir.make(), "what comes later does not matter")
+
+	used := stateDir(t.TempDir())
+	assert.NilError(t, os.MkdirAll(used.path("snapshots", "mine"), 0o700))
+	assert.NilError(t, os.WriteFile(used.path("main.go"), nil, 0o600))
+	assert.ErrorContains(t, used.make(), "log_dir must be a folder of its own, and "+string(used)+" holds main.go")
+
+	linked := stateDir(t.TempDir())
+	assert.NilError(t, os.Symlink(t.TempDir(), linked.path(logsDir)))
+	assert.ErrorContains(t, linked.make(), "is no folder")
+}
+
+func TestStateSurvives(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t.TempDir())
+	state := &RunState{Anchor: &Mark{Tree: "t"}, Attempts: 2, Jobs: map[string]JobState{"check a .": {Outcome: Failed, Why: "exit 1"}}}
+	for range keptRuns + 10 {
+		state.Runs = append(state.Runs, RunRecord{ID: "r"})
+	}
+	assert.NilError(t, dir.save(state))
+	read, note := dir.load()
+	assert.Equal(t, note, "")
+	assert.DeepEqual(t, read, state)
+	assert.Equal(t, len(read.Runs), keptRuns)
+	assert.Assert(t, read.failing())
+
+	for title, text := range map[string]string{"truncated": `{"version":1,`, "another version": `{"version":99}`, "a list": `[]`, "empty": ``} {
+		assert.NilError(t, os.WriteFile(dir.path(stateName), []byte(text), 0o600))
+		read, note = dir.load()
+		assert.Equal(t, read.Attempts, 0, title)
+		assert.Assert(t, strings.Contains(note, "counts as empty"), "%s: %s", title, note)
+	}
+
+	// A link leads to a file of somebody else's: it is neither read nor written.
+	target := filepath.Join(t.TempDir(), "precious")
+	assert.NilError(t, os.WriteFile(target, []byte("text"), 0o600))
+	for _, name := range []string{stateName, lockName} {
+		assert.NilError(t, os.RemoveAll(dir.path(name)))
+		assert.NilError(t, os.Symlink(target, dir.path(name)))
+	}
+	_, note = dir.load()
+	assert.Assert(t, note != "")
+	assert.NilError(t, dir.save(state))
+	lock, _, err := tryLock(dir, "r", state.Anchor.At)
+	assert.NilError(t, err)
+	lock.release()
+	text, err := os.ReadFile(target)
+	assert.NilError(t, err)
+	assert.Equal(t, string(text), "text")
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t.TempDir())
+	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
+		assert.NilError(t, os.MkdirAll(dir.path(logsDir, name), 0o700))
+	}
+	dir.sweep("1") // the clock was set back: this run's folder is the oldest by its name
+	entries, err := os.ReadDir(dir.path(logsDir))
+	assert.NilError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	assert.Equal(t, strings.Join(names, ""), "145678")
+}

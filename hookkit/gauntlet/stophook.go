@@ -1,0 +1,308 @@
+package gauntlet
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/settings"
+)
+
+// stopTimeout is the timeout of the entry that init writes: the seed's.
+const stopTimeout = 300 * time.Second
+
+// sourcePath is how the program is run from source, in a checkout of this module.
+const sourcePath = "./cmd/agent-gauntlet"
+
+// ownEntry recognises our handlers in an agent's settings: the program by any path, and `go run` of its source.
+func ownEntry(h settings.Handler) bool {
+	return settings.OwnCommand("agent-gauntlet", "stop-hook")(h) || runsSource(h)
+}
+
+// callsUs also recognises what somebody wrote around our command: its timeout ends us all the same.
+func callsUs(h settings.Handler) bool {
+	return ownEntry(h) || settings.Mentions("agent-gauntlet", "stop-hook")(h)
+}
+
+func runsSource(h settings.Handler) bool {
+	words := append([]string{h.Command}, h.Args...)
+	if h.Args == nil {
+		var simple bool
+		if words, simple = settings.Words(h.Command); !simple {
+			return false
+		}
+	}
+	if len(words) < 3 || filepath.Base(words[0]) != "go" || words[len(words)-1] != "stop-hook" {
+		return false
+	}
+	for _, word := range words {
+		if strings.HasSuffix(strings.TrimSuffix(word, "/"), "cmd/agent-gauntlet") {
+			return true
+		}
+	}
+	return false
+}
+
+// stopHookCommand answers the Stop event. It always ends with exit code 0: whether the stop is blocked stands on stdout.
+func stopHookCommand() cli.Command {
+	var host string
+	return cli.Command{
+		Name:  "stop-hook",
+		Usage: "[--host HOST]",
+		Short: "When the agent stops: run the gates, and block the stop if one fails",
+		Long: `Reads a Stop event from stdin and runs the gates of what has changed. It always ends with 0.
+Stdout is empty when the agent can stop; otherwise it holds one JSON object that says why it must go on.`,
+		FailOpen: true,
+		Options: func(flags *flag.FlagSet) {
+			flags.StringVar(&host, "host", "", "the agent's `HOST`: claude, portable, codex, eca, gemini, copilot, cursor")
+		},
+		Run: func(ctx context.Context, p *cli.Program, args []string) int {
+			if code, ok := noArguments(p, args); !ok {
+				return code
+			}
+			options := []hookkit.Option{hookkit.Expect(hookkit.EventStop), hookkit.FailOpen()}
+			if host != "" {
+				named, err := hookkit.ParseHost(host)
+				if err != nil {
+					return p.UsageError(err)
+				}
+				options = append(options, hookkit.ForHost(named))
+			}
+			h := &stopHook{program: p, began: time.Now()}
+			h.say("Starting gauntlet validation...")
+			if p.Getenv("GAUNTLET_ACTIVE") != "" {
+				h.status(StatusNested, "A gate's own agent, allowing stop")
+				return exitOK
+			}
+			options = append(options, hookkit.Observe(h.observe))
+			// Only the exit code is ours: whatever happened, it is 0.
+			_ = hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{Stop: h.stop}, options...)
+			return exitOK
+		},
+	}
+}
+
+// stopHook is one stop.
+type stopHook struct {
+	program *cli.Program
+	began   time.Time
+	config  *Config // nil until it is read
+}
+
+// say writes a line to stderr, where the host's verbose mode shows it.
+func (h *stopHook) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(h.program.Stderr, "[gauntlet] "+format+"\n", args...)
+}
+
+// status says the line that belongs to a status, and notes it in the debug log.
+func (h *stopHook) status(status Status, format string, args ...any) {
+	h.say(format, args...)
+	if h.config != nil {
+		debugNote(h.config, "stop-hook: "+string(status)+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+// observe says why an event was not answered: it could not be read.
+func (h *stopHook) observe(o hookkit.Observation) {
+	if o.Err != nil && o.Event == nil {
+		h.status(StatusInvalidInput, "The event cannot be used, allowing stop")
+	}
+}
+
+// stop decides one stop. The order of the questions is that of the specification.
+func (h *stopHook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecision, error) {
+	allow := hookkit.AllowStop().Silently()
+	p := h.program
+	root, ok := h.find(e)
+	if !ok {
+		h.status(StatusNoConfig, "No gauntlet config found, allowing stop")
+		return allow, nil
+	}
+	c, err := loadConfig(root, source{env: p.LookupEnv, home: home(p)})
+	if err != nil {
+		h.status(StatusError, "Stop hook error: %s, allowing stop", strings.ReplaceAll(err.Error(), "\n", "; "))
+		return allow.TellUser("agent-gauntlet: the gates did not run, the configuration cannot be used:\n" + err.Error()), nil
+	}
+	h.config = c
+	switch until, paused := h.paused(e.SessionID, root); {
+	case e.AgentID != "":
+		h.status(StatusDisabled, "A sub-agent's stop, allowing stop")
+		return allow, nil
+	case !c.StopHook.Enabled:
+		h.status(StatusDisabled, "Stop hook disabled, allowing stop")
+		return allow, nil
+	case e.StopHookActive && c.StopHook.OnActive == "allow":
+		h.status(StatusStopHookActive, "Stop hook already active, allowing stop")
+		return allow, nil
+	case paused:
+		h.status(StatusDisabled, "Stop hook paused, allowing stop")
+		return allow.TellUser(pausedLine(until, time.Now())), nil
+	case h.tooSoon(c):
+		h.status(StatusIntervalNotElapsed, "Run interval not elapsed, allowing stop")
+		return allow, nil
+	}
+	return h.decide(h.gates(ctx, c)), nil
+}
+
+// find finds the project: from the event's directory upwards, else from where the host was started.
+func (h *stopHook) find(e *hookkit.Stop) (root string, ok bool) {
+	for _, dir := range []string{e.CWD, h.program.Getenv("CLAUDE_PROJECT_DIR"), h.program.Dir} {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if root, ok = findRoot(dir, settings.GitRoot); ok {
+			return root, true
+		}
+	}
+	return "", false
+}
+
+// tooSoon reports whether run_interval_minutes have not passed since the last run. What failed or did not end is looked at again at once.
+func (h *stopHook) tooSoon(c *Config) bool {
+	if c.StopHook.Interval <= 0 {
+		return false
+	}
+	state := stateDir(c.LogDir).peek()
+	if len(state.Runs) == 0 || state.Anchor != nil {
+		return false
+	}
+	since := h.began.Sub(state.Runs[len(state.Runs)-1].Began)
+	return since >= 0 && since < c.StopHook.Interval // a clock that was set back makes no interval
+}
+
+// gates runs the gates within the time that the host gives us.
+func (h *stopHook) gates(ctx context.Context, c *Config) *Summary {
+	h.say("Running gauntlet gates...")
+	p := h.program
+	dir := p.Getenv("CLAUDE_PROJECT_DIR")
+	if dir == "" {
+		dir = c.Root
+	}
+	host := settings.HostTimeout(settings.Files(dir, home(p)), string(hookkit.EventStop), callsUs)
+	own := settings.OwnTime(host)
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	ctx, cancel := context.WithDeadline(ctx, h.began.Add(own))
+	defer cancel()
+	r := &runner{
+		config: c, env: p.Env, reviewer: reviewer(c, p.Env),
+		grace:        min(proc.DefaultGrace, (host-own)/2),
+		deadlineText: fmt.Sprintf("the host gives the stop hook %g s in all", host.Seconds()),
+	}
+	scope := Scope{Mode: Local, Base: c.BaseBranch, FromGitHub: c.baseFromGitHub}
+	return r.run(ctx, &Request{Command: "stop-hook", Scope: scope})
+}
+
+// decide turns a run into what the host is told.
+func (h *stopHook) decide(s *Summary) hookkit.StopDecision {
+	allow := hookkit.AllowStop().Silently()
+	tell := ""
+	switch s.Status {
+	case StatusFailed:
+		h.status(s.Status, "Gauntlet failed, blocking stop")
+		if h.config.StopHook.Output == "literal" {
+			return hookkit.EndWork(stopReason)
+		}
+		return hookkit.BlockStop(blockReason(s, h.config.Root)).InJSON(stopReason)
+	case StatusPassed:
+		h.status(s.Status, "Gauntlet passed!")
+	case StatusPassedWithWarnings:
+		h.status(s.Status, "Gauntlet passed!")
+		tell = skippedLines(s)
+	case StatusRetryLimitExceeded:
+		h.status(s.Status, "Termination condition met, allowing stop")
+		tell = "agent-gauntlet: the gates still fail after " + count(s.Attempt, "attempt") + ", and the stop is let through: " + failedNames(s, h.config) +
+			". `agent-gauntlet status` says more, `agent-gauntlet clean` starts anew."
+	case StatusNoChanges, StatusNoApplicableGates:
+		h.status(s.Status, "%s, allowing stop", s.Status.Title())
+	case StatusLockConflict:
+		h.status(s.Status, "Infrastructure error detected, allowing stop")
+	default:
+		h.status(s.Status, "Infrastructure error detected, allowing stop")
+		tell = "agent-gauntlet: the gates could not all run, and the stop is let through: " + s.Why
+	}
+	if tell == "" {
+		return allow
+	}
+	return allow.TellUser(tell)
+}
+
+// skippedLines names each violation that was skipped, to the user.
+func skippedLines(s *Summary) string {
+	lines := []string{"agent-gauntlet: passed, with violations that were skipped:"}
+	for _, v := range s.skipped() {
+		lines = append(lines, oneLine(fmt.Sprintf("%s: %s:%d [%s] %s — skipped: %s", v.Job.Title(), printable(v.File), v.Line, v.Priority, v.Issue, v.Reason)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// failedNames lists the gates that fail: of this run, or where it ran none, as the state remembers them.
+func failedNames(s *Summary, c *Config) string {
+	var names []string
+	for _, r := range s.Results {
+		if fails(r) {
+			names = append(names, r.Job.name())
+		}
+	}
+	if len(names) == 0 {
+		state := stateDir(c.LogDir).peek()
+		for _, id := range sortedJobs(state.Jobs) {
+			if state.Jobs[id].Outcome == Failed {
+				names = append(names, strings.TrimSuffix(id, " ."))
+			}
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// paused reports whether the session or the project is paused.
+func (h *stopHook) paused(id, root string) (until time.Time, paused bool) {
+	now := time.Now()
+	if s, err := session.Open(h.program.Getenv, id); err == nil {
+		if until, paused = s.Paused(pauseName, now); paused {
+			return until, true
+		}
+	}
+	s, err := projectPause(h.program, root)
+	if err != nil {
+		return until, false
+	}
+	return s.Paused(pauseName, now)
+}
+
+// pauseName is our pause among those of a session; brepl has its own.
+const pauseName = "gauntlet-pause"
+
+// projectPause is the session under which a project's pause is kept.
+func projectPause(p *cli.Program, root string) (*session.Session, error) {
+	if resolved, err := filepath.EvalSymlinks(root); err == nil {
+		root = resolved // the agent and its user may have come by different paths
+	}
+	return session.Open(p.Getenv, session.ProjectID("gauntlet", root))
+}
+
+func pausedLine(until, now time.Time) string {
+	text := "agent-gauntlet: the gates are paused"
+	if !until.IsZero() {
+		text += " until " + clock(until, now)
+	}
+	return text + "; `agent-gauntlet resume` ends this"
+}
+
+// clock is a time for people: with the date unless it comes within a day.
+func clock(t, now time.Time) string {
+	if t.Sub(now) < 24*time.Hour {
+		return t.Local().Format("15:04")
+	}
+	return t.Local().Format("2 January 15:04")
+}
+
+var errTwoArguments = errors.New("one duration at the most")

@@ -1,0 +1,143 @@
+package triage
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/debuglog"
+	"github.com/hookkit/brepl/hookkit/session"
+)
+
+// Root is the program: without the name of a command it is the hook.
+func Root() cli.Command {
+	root := hookCommand()
+	root.Name = ""
+	root.Long = `memory-triage asks a coding agent to save what is worth remembering, when it stops.
+Without a command it is the hook: it reads a Stop event from stdin.`
+	root.Sub = []cli.Command{hookCommand(), sessionEndCommand(), explainCommand(), evalCommand(), installCommand(), uninstallCommand()}
+	return root
+}
+
+func hookCommand() cli.Command {
+	var (
+		host  string
+		debug bool
+	)
+	return cli.Command{
+		Name:  "hook",
+		Usage: "[--host HOST] [--debug]",
+		Short: "When the agent stops: ask once for what is worth saving",
+		Long: `Reads a Stop event from stdin and the end of the session's transcript.
+Exit 0: the agent can stop. Exit 2: it is asked to save what stderr lists. No failure of its own blocks.`,
+		FailOpen: true,
+		Options: func(flags *flag.FlagSet) {
+			flags.StringVar(&host, "host", "", "the agent's `HOST`: claude, portable, codex, eca, gemini, copilot, cursor")
+			debuglog.Flag(flags, &debug)
+		},
+		Run: func(ctx context.Context, p *cli.Program, args []string) int {
+			if len(args) > 0 {
+				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
+			}
+			options := []hookkit.Option{hookkit.Expect(hookkit.EventStop), hookkit.FailOpen()}
+			if host != "" {
+				agent, err := hookkit.ParseHost(host)
+				if err != nil {
+					return p.UsageError(err)
+				}
+				options = append(options, hookkit.ForHost(agent))
+			}
+			k := &hook{env: p.Getenv, stderr: p.Stderr, now: time.Now, note: func(string, ...any) {}}
+			if debuglog.Wanted(p, debug) {
+				log := debuglog.New(p, "memory-triage", true)
+				options = append(options, log.Option())
+				k.note = log.Note
+			}
+			return failOpen(hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{Stop: k.stop}, options...))
+		},
+	}
+}
+
+// failOpen lets the agent stop whatever went wrong, a panic too: only a decision blocks.
+func failOpen(code int) int {
+	if code == 2 {
+		return code
+	}
+	return 0
+}
+
+func sessionEndCommand() cli.Command {
+	return cli.Command{
+		Name:     "session-end",
+		Usage:    "[SESSION]",
+		Short:    "When the session ends: remove its flag and its notes",
+		Long:     "Reads a SessionEnd event from stdin, or takes the session's id as argument. It always exits with 0.",
+		FailOpen: true,
+		Run: func(ctx context.Context, p *cli.Program, args []string) int {
+			end := func(id string, keep bool, dirs ...string) error {
+				s, err := session.Open(p.Getenv, id)
+				if err != nil {
+					return err
+				}
+				return endSession(s, keep, dirs...)
+			}
+			if len(args) > 0 && args[0] != "" {
+				if err := end(args[0], false, p.Dir); err != nil {
+					_, _ = fmt.Fprintf(p.Stderr, "memory-triage: %v\n", err)
+				}
+				return 0
+			}
+			return failOpen(hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{
+				SessionEnd: func(_ context.Context, e *hookkit.SessionEnd) error {
+					return end(e.SessionID, e.Reason == "resume", e.ProjectDir(), e.CWD)
+				},
+			}, hookkit.Expect(hookkit.EventSessionEnd), hookkit.FailOpen()))
+		},
+	}
+}
+
+func explainCommand() cli.Command {
+	var last string
+	return cli.Command{
+		Name:  "explain",
+		Usage: "[--last TEXT] TRANSCRIPT",
+		Short: "Show what a transcript holds, with every hit of every rule",
+		Long: `Prints for each category its score and every hit: the quote, who said it, the rule, its weight, and what damped it;
+for near misses why they count for nothing. Secrets are masked. No model is asked and nothing is kept.`,
+		Options: func(flags *flag.FlagSet) {
+			flags.StringVar(&last, "last", "", "the agent's last message, `TEXT` that the transcript may lack")
+		},
+		Mixed: true,
+		Run: func(_ context.Context, p *cli.Program, args []string) int {
+			if len(args) != 1 {
+				return p.UsageError(errors.New("name one transcript"))
+			}
+			config, warnings := loadConfig(p.Dir, p.Getenv)
+			for _, w := range warnings {
+				_, _ = fmt.Fprintln(p.Stderr, w)
+			}
+			path := args[0]
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(p.Dir, path)
+			}
+			f, size, err := openTranscript(path)
+			if err == nil {
+				defer func() { _ = f.Close() }() // only read
+				var a *analysis
+				if a, err = analyseFile(f, size, &config, last); err == nil {
+					_, err = p.Stdout.Write([]byte(a.explain(&config)))
+				}
+			}
+			if err != nil {
+				_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), err)
+				return 1
+			}
+			return 0
+		},
+	}
+}

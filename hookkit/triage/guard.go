@@ -1,0 +1,191 @@
+package triage
+
+import (
+	"encoding/json"
+	"errors"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit/session"
+)
+
+// The loop guard: what was asked for is not asked for again.
+
+// flagName is the flag file of the seed, below .claude of the project.
+const flagName = ".stop_hook_active"
+
+// flagAge is how long a flag says that the agent has just been asked.
+const flagAge = 5 * time.Minute
+
+// flags lists where the flag file of a session may be: below .claude of the folders, and in the state folder.
+func flagPaths(s *session.Session, dirs ...string) []string {
+	var list []string
+	for _, dir := range dirs {
+		if path := filepath.Join(dir, ".claude", flagName); filepath.IsAbs(dir) && !slices.Contains(list, path) {
+			list = append(list, path)
+		}
+	}
+	if s != nil {
+		if dir, err := s.Find(); err == nil {
+			list = append(list, filepath.Join(dir, flagName))
+		}
+	}
+	return list
+}
+
+// takeFlag says whether the session's flag is up, and takes it down. A flag that is empty, old or another session's says nothing; an
+// old one of this session goes too.
+func takeFlag(paths []string, id string, now time.Time) bool {
+	up := false
+	for _, path := range paths {
+		const most = 4 << 10
+		data, err := session.ReadOwned(path, most)
+		if err != nil || !namesSession(string(data), id) {
+			continue
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			continue
+		}
+		if age := now.Sub(info.ModTime()); age < flagAge && age > -flagAge {
+			up = true
+		}
+		_ = session.RemoveOwned(path) // it is old in five minutes
+	}
+	return up
+}
+
+func namesSession(text, id string) bool {
+	return id != "" && slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"',:{}", r) }), id)
+}
+
+// raiseFlag writes the session's flag: below .claude where there is one, else in the state folder.
+func raiseFlag(s *session.Session, dirs ...string) error {
+	text := []byte(s.ID() + "\n")
+	for _, dir := range dirs {
+		claude := filepath.Join(dir, ".claude")
+		if info, err := os.Stat(claude); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
+			continue
+		}
+		if err := session.WriteFile(filepath.Join(claude, flagName), text, session.WriteOptions{State: true}); err == nil {
+			return nil
+		}
+	}
+	dir, err := s.Dir()
+	if err != nil {
+		return err
+	}
+	return session.WriteFile(filepath.Join(dir, flagName), text, session.WriteOptions{})
+}
+
+// asked is what the session was asked for already: hashes of evidence, by category.
+type asked map[Category][]string
+
+const askedFile = "memory-triage.json"
+
+func readAsked(s *session.Session) asked {
+	dir, err := s.Find()
+	if err != nil {
+		return asked{}
+	}
+	const most = 1 << 20
+	data, err := session.ReadOwned(filepath.Join(dir, askedFile), most)
+	known := asked{}
+	if err != nil || json.Unmarshal(data, &known) != nil || known == nil {
+		return asked{}
+	}
+	return known
+}
+
+func (a asked) write(s *session.Session) error {
+	dir, err := s.Dir()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return session.WriteFile(filepath.Join(dir, askedFile), data, session.WriteOptions{})
+}
+
+// keyOf identifies a piece of evidence without keeping its words.
+func keyOf(text string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.ToLower(strings.Join(strings.Fields(text), " ")))) // never fails
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// dropAsked takes out the evidence that the session was asked for, and what was saved to a memory file after it was said.
+func (a *analysis) dropAsked(known asked) {
+	a.cancel("asked for before in this session", func(h *evidence) bool {
+		return slices.Contains(known[h.category], a.key(h))
+	})
+}
+
+func (a *analysis) key(h *evidence) string {
+	if h.category == SessionSummary {
+		return string(SessionSummary) // once a session
+	}
+	return keyOf(a.sentences[h.sentence].text)
+}
+
+// dropSaved takes out the evidence after which the agent wrote to a memory file.
+func (a *analysis) dropSaved() {
+	saved, found := 0, false
+	for _, t := range a.conv.tools {
+		if t.savesMemory() {
+			saved, found = t.at, true
+		}
+	}
+	if !found {
+		return
+	}
+	a.cancel("saved to a memory file since", func(h *evidence) bool { return a.placeOf(h) < saved })
+}
+
+// placeOf is when something was said; for SESSION_SUMMARY when the last file was changed.
+func (a *analysis) placeOf(h *evidence) int {
+	if h.category == SessionSummary {
+		_, last := a.changed()
+		return last
+	}
+	return a.sentences[h.sentence].at
+}
+
+// note adds everything found in the listed categories to what was asked for.
+func (a *analysis) note(known asked, findings []finding) asked {
+	for _, f := range findings {
+		for i := range a.found {
+			if h := &a.found[i]; h.category == f.Category {
+				if key := a.key(h); !slices.Contains(known[f.Category], key) {
+					known[f.Category] = append(known[f.Category], key)
+				}
+			}
+		}
+	}
+	return known
+}
+
+// endSession removes what a session left: its flag and its state. A session that goes on later keeps what it was asked for.
+func endSession(s *session.Session, keep bool, dirs ...string) error {
+	var errs []error
+	for _, path := range flagPaths(s, dirs...) {
+		const most = 4 << 10
+		if data, err := session.ReadOwned(path, most); err == nil && namesSession(string(data), s.ID()) {
+			errs = append(errs, session.RemoveOwned(path))
+		}
+	}
+	if dir, err := s.Find(); err == nil && !keep {
+		errs = append(errs, session.RemoveOwned(filepath.Join(dir, askedFile)))
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,168 @@
+package triage
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	"pgregory.net/rapid"
+)
+
+func tailOf(t assert.TestingT, data string) (lines []string, cut int) {
+	err := readTail(strings.NewReader(data), int64(len(data)), func(text []byte, isCut bool) bool {
+		lines = append(lines, string(text))
+		if isCut {
+			cut++
+		}
+		return true
+	})
+	assert.NilError(t, err)
+	return lines, cut
+}
+
+// TestReadTail: what comes from the end is what stands in the file, whatever the blocks' borders cut.
+func TestReadTail(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 80, 5_000, blockSize - 1, blockSize, blockSize + 1, 2*blockSize + 7}), 0, 12).Draw(t, "sizes")
+		var want []string
+		for i, n := range sizes {
+			want = append(want, strings.Repeat(string(rune('a'+i)), n))
+		}
+		data := strings.Join(want, "\n")
+		if rapid.Bool().Draw(t, "newline at the end") {
+			data += "\n"
+		}
+		got, cut := tailOf(t, data)
+		slices.Reverse(got)
+		assert.Equal(t, cut, 0)
+		assert.Equal(t, len(got), len(want))
+		for i := range want {
+			assert.Assert(t, got[i] == want[i], "line %d of %v", i, sizes)
+		}
+	})
+}
+
+func TestReadTailOfLongLines(t *testing.T) {
+	t.Parallel()
+	data := "first\n{\"long\":\"" + strings.Repeat("x", 3*maxLine) + "\"}\nlast\n"
+	got, cut := tailOf(t, data)
+	assert.Equal(t, cut, 1)
+	assert.Equal(t, len(got), 3)
+	assert.Equal(t, got[0]+" "+got[2], "last first")
+	assert.Assert(t, strings.HasPrefix(got[1], `{"long":"xxx`) && len(got[1]) <= lineHead)
+}
+
+func TestReadTailIsBounded(t *testing.T) {
+	t.Parallel()
+	data := strings.Repeat(strings.Repeat("y", 99)+"\n", 200_000)
+	lines, _ := tailOf(t, data)
+	assert.Assert(t, len(lines) <= maxRead/100 && len(lines) > maxRead/100-10, "%d", len(lines))
+}
+
+func TestOpenTranscript(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	own := filepath.Join(dir, "session-1.jsonl")
+	assert.NilError(t, os.WriteFile(own, []byte("{}\n"), 0o600))
+	for _, c := range []struct{ path, session, want string }{
+		{own, "session-1", own},
+		{filepath.Join(dir, "gone.jsonl"), "session-1", own},
+		{filepath.Join(dir, "gone.jsonl"), "session-2", ""},
+		{filepath.Join(dir, "gone.jsonl"), "../session-1", ""},
+		{filepath.Join(dir, "gone.jsonl"), "", ""},
+		{"", "session-1", ""},
+		{"~/session-1.jsonl", "x", own},
+	} {
+		assert.Equal(t, findTranscript(c.path, dir, c.session), c.want, "%+v", c)
+	}
+	_, _, err := openTranscript(dir)
+	assert.ErrorIs(t, err, errNotRegular)
+}
+
+// TestRecords reads single lines.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, line, text, tools string }{
+		{"a prompt", `{"type":"user","message":{"role":"user","content":"hello"}}`, "hello", ""},
+		{"blocks", `{"message":{"id":"m","role":"assistant","content":[{"type":"thinking","thinking":"no"},{"type":"text","text":"a"},{"type":"text","text":"b"}]},"type":"assistant"}`, "a\n\nb", ""},
+		{"a tool", `{"message":{"content":[{"type":"tool_use","id":"t","name":"Edit","input":{"replace_all":false,"file_path":"/a.go","old_string":"x"}}]},"type":"assistant"}`, "", "Edit /a.go"},
+		{"a notebook", `{"message":{"content":[{"type":"tool_use","name":"NotebookEdit","input":{"notebook_path":"/n.ipynb"}}]},"type":"assistant"}`, "", "NotebookEdit /n.ipynb"},
+		{"a sidechain", `{"isSidechain":true,"type":"user","message":{"content":"hello"}}`, "", ""},
+		{"meta", `{"type":"user","message":{"content":"hello"},"isMeta":true}`, "", ""},
+		{"a summary", `{"type":"user","message":{"content":"hello"},"isCompactSummary":true}`, "", ""},
+		{"an API error", `{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"x"}]}}`, "", ""},
+		{"synthetic", `{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"x"}]}}`, "", ""},
+		{"a result", `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"we decided"}]},"toolUseResult":{}}`, "", ""},
+		{"a command", `{"type":"user","message":{"content":"<command-name>/x</command-name>"}}`, "", ""},
+		{"a reminder inside", `{"type":"user","message":{"content":"a<system-reminder>we decided</system-reminder> b"}}`, "a  b", ""},
+		{"hook feedback", `{"type":"user","message":{"content":"Stop hook feedback:\nx"}}`, "", ""},
+		{"an interrupt", `{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}`, "", ""},
+		{"an attachment", `{"attachment":{"type":"x"},"type":"user","message":{"content":"hello"}}`, "", ""},
+		{"api-request", `{"type":"api-request-blob","message":{"role":"user","content":"hello"}}`, "", ""},
+		{"half a line", `{"type":"user","message":{"content":"hel`, "", ""},
+		{"null", `null`, "", ""},
+		{"odd types", `{"type":"user","message":{"content":[7,null,{"type":"text","text":[]}]}}`, "", ""},
+		{"escapes", `{"type":"user","message":{"content":"a\n\ud83d\ude00\ud800"}}`, "a\n😀\ufffd", ""},
+		{"invalid UTF-8", "{\"type\":\"user\",\"message\":{\"content\":\"a\xff\"}}", "a\ufffd", ""},
+	} {
+		r, _ := readRecord([]byte(c.line), false)
+		var tools []string
+		for _, u := range r.tools {
+			tools = append(tools, u.name+" "+u.path)
+		}
+		assert.Equal(t, r.words(), c.text, c.name)
+		assert.Equal(t, strings.Join(tools, ","), c.tools, c.name)
+	}
+}
+
+// TestRealTranscripts reads recordings of a real client: prompts and replies, and nothing of the client's own.
+func TestRealTranscripts(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][2]string{
+		"edit-multistep": {"remove-stock must never go below zero", "core.clj"}, "compact": {"Clamp remove-stock.", "core.clj"},
+	} {
+		f, size, err := openTranscript("../../integration/testdata/replay/" + name + ".transcript.jsonl")
+		assert.NilError(t, err)
+		c, err := readConversation(f, size, 50)
+		assert.NilError(t, err)
+		assert.NilError(t, f.Close())
+		all := ""
+		for _, m := range c.messages {
+			all += m.text + "\n"
+		}
+		assert.Assert(t, strings.Contains(all, want[0]), all)
+		for _, host := range []string{"client text left out", "<local-command", "<command-name>", "This session is being continued"} {
+			assert.Assert(t, !strings.Contains(all, host), "%s holds %q:\n%s", name, host, all)
+		}
+		assert.Assert(t, slices.ContainsFunc(c.tools, func(u toolUse) bool { return u.edits() && strings.HasSuffix(u.path, want[1]) }))
+	}
+}
+
+// TestWindow: lines of one reply count once, and tool results do not use the window up.
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	b.WriteString(`{"type":"user","message":{"content":"first"}}` + "\n")
+	b.WriteString(`{"type":"user","message":{"content":"second"}}` + "\n")
+	for range 3 {
+		b.WriteString(`{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"part"}]}}` + "\n")
+		b.WriteString(`{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/a.go"}}]}}` + "\n")
+		b.WriteString(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":"x"}]}}` + "\n")
+	}
+	b.WriteString(`{"type":"assistant","message":{"id":"m2","content":[{"type":"tool_use","id":"t2","name":"Write","input":{"file_path":"/b.go"}}]}}` + "\n")
+	c, err := readConversation(bytes.NewReader(b.Bytes()), int64(b.Len()), 2)
+	assert.NilError(t, err)
+	assert.Equal(t, len(c.messages), 2)
+	assert.Equal(t, c.messages[0].text+"|"+c.messages[1].text, "second|part\n\npart\n\npart")
+	assert.Assert(t, c.partial)
+	assert.Equal(t, len(c.tools), 3) // the Write failed
+	c.appendLast("part\n\npart")
+	assert.Equal(t, len(c.messages), 2) // it is there already
+	c.appendLast("We are done.")
+	assert.Equal(t, c.messages[2].text, "We are done.")
+}

@@ -1,0 +1,391 @@
+package triage
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sentence is the unit that rules look at.
+type sentence struct {
+	text     string // as written, white space made single
+	words    []token
+	message  int  // index into the conversation
+	agent    bool // who said it
+	at       int  // place in the transcript; larger is later
+	question bool
+	heading  bool
+	item     bool
+	marks    []marked
+	lead     string // lower-case text of the heading or the "…:" line that a list item stands under
+}
+
+// token is one word in lower case, a punctuation mark, or one of the signs below for what is not speech.
+type token struct {
+	word string
+	id   wordID // of the rules' vocabulary; 0 for a word that no rule names
+}
+
+// Signs that stand for what nobody says in his own words. Rules can name them.
+const (
+	signCode   = "CODE"   // `inline code`
+	signQuote  = "QUOTE"  // "quoted text"
+	signNumber = "NUM"    // 42, 3.5, 6MB
+	signURL    = "URL"    // https://…
+	signPath   = "PATH"   // src/a.go, v1.2
+	signYes    = "EMOJI"  // a picture
+	signOther  = "SYMBOL" // anything else
+)
+
+// sentences splits the conversation.
+func sentences(c *conversation) []sentence {
+	var list []sentence
+	for i := range c.messages {
+		m := &c.messages[i]
+		lead := ""
+		blocks, failed := prose(m.text)
+		m.pasted = failed
+		for _, b := range blocks {
+			if b.heading {
+				lead = strings.ToLower(b.text)
+			}
+			parts := splitSentences(b.text)
+			for j, text := range parts {
+				s := newSentence(text)
+				s.message, s.agent, s.at, s.heading, s.item = i, m.agent, m.at, b.heading, b.item
+				if b.item {
+					s.lead = lead
+				}
+				if len(s.words) > 0 {
+					list = append(list, s)
+				}
+				if !b.heading && !b.item {
+					lead = ""
+					if j == len(parts)-1 && strings.HasSuffix(strings.TrimRight(text, "* _"), ":") {
+						lead = strings.ToLower(text)
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+func newSentence(text string) sentence {
+	text = strings.Join(strings.Fields(text), " ")
+	s := sentence{text: text, words: tokens(text)}
+	for i := len(s.words) - 1; i >= 0 && isMark(s.words[i].word); i-- {
+		if s.words[i].word == "!" { // "?!" is no question
+			s.question = false
+			break
+		}
+		s.question = s.question || s.words[i].word == "?"
+	}
+	return s
+}
+
+func isMark(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}
+
+// splitSentences splits a block at full stops, question and exclamation marks that end a sentence, and at line ends that are no soft wraps.
+func splitSentences(text string) []string {
+	var list []string
+	start := 0
+	quoted, code := false, false
+	flush := func(end int) {
+		if part := strings.TrimSpace(text[start:end]); part != "" {
+			list = append(list, part)
+		}
+		start = end
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '`':
+			code = !code
+		case '"':
+			quoted = !quoted
+		case '\n':
+			quoted = false
+			if !softWrap(text[start:i], text[i+1:]) {
+				code = false
+				flush(i + 1)
+			}
+		case '.', '!', '?':
+			if !code && !quoted && endsSentence(text, i) {
+				end := i + 1
+				for end < len(text) && strings.IndexByte(`.!?"')*_`, text[end]) >= 0 {
+					end++
+				}
+				i = end - 1
+				flush(end)
+			}
+		}
+	}
+	flush(len(text))
+	return list
+}
+
+// softWrap says that a line goes on in the next one: it is long, has no end, and the next one begins as nothing new does.
+func softWrap(before, after string) bool {
+	const long = 50
+	before = strings.TrimRight(before, " ")
+	if i := strings.LastIndexByte(before, '\n'); i >= 0 {
+		before = before[i+1:]
+	}
+	if len(before) < long || strings.HasSuffix(before, ".") || strings.HasSuffix(before, ":") || strings.HasSuffix(before, "?") || strings.HasSuffix(before, "!") {
+		return false
+	}
+	return true
+}
+
+// short forms that end in a full stop within a sentence.
+var shortForms = []string{"e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "resp", "dr", "mr", "mrs", "ms", "st", "no", "fig", "al", "ca", "esp"}
+
+func endsSentence(text string, i int) bool {
+	if i+1 == len(text) {
+		return true
+	}
+	next := i + 1
+	for next < len(text) && strings.IndexByte(`.!?"')*_`, text[next]) >= 0 {
+		next++
+	}
+	if next == len(text) {
+		return true
+	}
+	if text[next] != ' ' && text[next] != '\n' {
+		return false
+	}
+	if text[i] != '.' {
+		return true
+	}
+	word := text[strings.LastIndexAny(text[:i], " \n(")+1 : i]
+	for _, short := range shortForms {
+		if strings.EqualFold(word, short) {
+			if short != "etc" && short != "no" {
+				return false
+			}
+			r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[next:], " \n"))
+			return unicode.IsUpper(r)
+		}
+	}
+	return len(word) > 1 || i == 0 || !unicode.IsUpper(rune(text[i-1]))
+}
+
+// tokens makes words of a sentence.
+func tokens(text string) []token {
+	list := make([]token, 0, len(text)/5+2)
+	add := func(words ...string) {
+		for _, w := range words {
+			list = append(list, token{word: w})
+		}
+	}
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == ' ' || r == '*' || r == '_' || r == '\u200b':
+			i += size
+		case r == '`':
+			end := strings.IndexByte(text[i+1:], '`')
+			if end < 0 {
+				i++
+				continue
+			}
+			add(signCode)
+			i += end + 2
+			for i < len(text) && text[i] == '`' {
+				i++
+			}
+		case r == '"' || r == '“' || r == '„' || r == '«':
+			i += quoteEnd(text[i:], r, size)
+			add(signQuote)
+		case r == '\'' && (i == 0 || text[i-1] == ' ' || text[i-1] == '('):
+			if n := singleQuoteEnd(text[i:]); n > 0 {
+				add(signQuote)
+				i += n
+			} else {
+				i++
+			}
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '/' || r == '~' || r == '@' || r == '.' && i+1 < len(text) && isWordByte(text[i+1]):
+			end := wordEnd(text, i)
+			if end > i {
+				addWord(add, text[i:end])
+			}
+			i = max(end, i+size)
+		default:
+			i += size
+			switch r {
+			case '—', '–':
+				add("—")
+			case '→':
+				add("->")
+			case '-':
+				switch {
+				case strings.HasPrefix(text[i:], "> "):
+					add("->")
+					i++
+				case strings.HasPrefix(text[i:], "-"), strings.HasPrefix(text[i:], " ") && i >= 2 && text[i-2] == ' ':
+					add("—")
+				}
+			case ',', ';', ':', '?', '!', '(', ')', '=', '+', '%', '&', '<', '>', '$', '€', '£':
+				add(string(r))
+			case '.', '…':
+				if r == '…' || i < len(text) && text[i] == '.' {
+					add("…")
+				} else {
+					add(".")
+				}
+			case '’', '‘', '\'':
+			default:
+				if r > 0x2000 {
+					add(signYes)
+				}
+			}
+		}
+	}
+	return list
+}
+
+func isWordByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || digit(b) || b == '/' || b == '_' || b >= 0x80
+}
+
+// quoteEnd is the length of a quotation, with its marks. One that is not closed is one mark.
+func quoteEnd(text string, open rune, size int) int {
+	closer := map[rune]string{'"': `"`, '“': "”", '„': "“", '«': "»"}[open]
+	end := strings.Index(text[size:], closer)
+	if end < 0 && open == '„' {
+		closer = "”"
+		end = strings.Index(text[size:], closer)
+	}
+	if end < 0 {
+		return size
+	}
+	return size + end + len(closer)
+}
+
+func singleQuoteEnd(text string) int {
+	for i := 1; i < len(text); i++ {
+		if text[i] == '\'' && text[i-1] != ' ' && (i+1 == len(text) || strings.IndexByte(" .,;:!?)", text[i+1]) >= 0) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func wordEnd(text string, i int) int {
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || unicode.Is(unicode.Mn, r)
+		if !inside {
+			next, _ := utf8.DecodeRuneInString(text[i+size:])
+			joins := strings.ContainsRune(`'’-./:@\~#=&?%+`, r)
+			inside = joins && i+size < len(text) && (unicode.IsLetter(next) || unicode.IsDigit(next) || next == '/' && r != '.' || next == '_') &&
+				(r != '?' && r != '&' && r != '=' && r != '%' && r != '+' || strings.Contains(text[:i], "://"))
+			if r == '/' && !joins {
+				inside = true
+			}
+		}
+		if !inside {
+			break
+		}
+		i += size
+	}
+	if i < len(text) && text[i] == '/' {
+		i++
+	}
+	return i
+}
+
+// contractions are split, so that rules need to know one spelling only.
+var contractions = []struct{ end, word string }{
+	{"n't", "not"}, {"'re", "are"}, {"'ve", "have"}, {"'ll", "will"}, {"'m", "am"}, {"'d", "would"}, {"'s", "s"},
+}
+
+func addWord(add func(...string), raw string) {
+	word := strings.ReplaceAll(strings.ToLower(raw), "’", "'")
+	switch {
+	case strings.Contains(word, "://"):
+		add(signURL)
+		return
+	case word == "can't" || word == "cannot" || word == "cant":
+		add("can", "not")
+		return
+	case word == "won't" || word == "wont":
+		add("will", "not")
+		return
+	case word == "let's" || word == "lets":
+		add("let", "us")
+		return
+	case word == "dont" || word == "doesnt" || word == "didnt" || word == "isnt" || word == "wasnt" || word == "couldnt" || word == "shouldnt" || word == "havent":
+		add(word[:len(word)-2], "not")
+		return
+	case word == "ive" || word == "weve":
+		add(word[:len(word)-2], "have")
+		return
+	case word == "im":
+		add("i", "am")
+		return
+	case digit(word[0]):
+		if strings.Contains(" 401 403 404 413 422 429 502 503 504 ", " "+word+" ") { // a status, not a number
+			add(word)
+			return
+		}
+		if isNumber(word) {
+			add(signNumber)
+			return
+		}
+	}
+	for _, c := range contractions {
+		if rest, ok := strings.CutSuffix(word, c.end); ok && rest != "" {
+			add(rest, c.word)
+			return
+		}
+	}
+	if strings.ContainsAny(word, `/\`) || strings.Contains(word, ".") {
+		if a, b, ok := strings.Cut(word, "/"); ok && isAlpha(a) && isAlpha(b) {
+			add(a, "/", b)
+			return
+		}
+		add(signPath)
+		return
+	}
+	if strings.Contains(word, "-") {
+		addHyphenated(add, word)
+		return
+	}
+	if a, b, ok := strings.Cut(word, ":"); ok {
+		add(a, ":", b)
+		return
+	}
+	add(word)
+}
+
+// addHyphenated splits a compound; names such as rate-limiter come apart, and rules name the parts.
+func addHyphenated(add func(...string), word string) {
+	for part := range strings.SplitSeq(word, "-") {
+		if part != "" {
+			add(part)
+		}
+	}
+}
+
+func isAlpha(s string) bool {
+	for _, r := range s {
+		if !unicode.IsLetter(r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isNumber takes 42, 3.5, 1,000, 6mb, 15min, 90s, 10k; not v2 or 2fa.
+func isNumber(word string) bool {
+	rest := strings.TrimLeft(word, "0123456789.,_")
+	switch rest {
+	case "", "k", "m", "g", "b", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "ms", "s", "sec", "secs", "min", "mins", "h", "hr", "hrs", "d", "x", "rpm", "rps", "qps", "px", "th", "st", "nd", "rd", "am", "pm", "kbps", "mbps", "gbps", "days", "bit":
+		return true
+	}
+	return false
+}

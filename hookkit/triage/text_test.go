@@ -1,0 +1,121 @@
+package triage
+
+import (
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	"pgregory.net/rapid"
+)
+
+func TestProse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"a fence", "a\n```go\ncode\n```\nb", "a|b"},
+		{"a fence that stays open", "a\n```\ncode", "a"},
+		{"tildes", "~~~\ncode\n~~~\nb", "b"},
+		{"a block quote", "a\n> quoted\nb", "a|b"},
+		{"indented code", "a\n\n    code here\n\nb", "a|b"},
+		{"a list with more lines", "- one\n  more\n- two", "one\nmore|two"},
+		{"a heading", "## Fix\ntext", "Fix|text"},
+		{"a table", "| a | b |\n|---|---|\n| c | d |", "a|b|c|d"},
+		{"a log", "2026-05-01 10:00:02 INFO we decided\n[10:00:02] WARN x\nERROR: y failed\na", "a"},
+		{"a diff", "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-we decided\n+we chose\n\na", "a"},
+		{"a trace", "Traceback (most recent call last):\n  File \"x.py\", line 3\n    foo()\na", "a"},
+		{"a compiler", "main.go:12:3: undefined: x\na", "a"},
+		{"a comment", "// TODO: later\n# TODO: later\na", "a"},
+		{"a private key", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\na", "a"},
+		{"a shell", "$ make test\na", "a"},
+	} {
+		blocks, _ := prose(c.text)
+		var got []string
+		for _, b := range blocks {
+			got = append(got, b.text)
+		}
+		assert.Equal(t, strings.Join(got, "|"), c.want, c.name)
+	}
+	_, failed := prose("look:\n```\nError: refused\n```")
+	assert.Assert(t, failed)
+}
+
+func TestSplitSentences(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"One. Two! Three? Four":                                         "One.|Two!|Three?|Four",
+		"We use e.g. Redis, v1.2 of it. Yes.":                           "We use e.g. Redis, v1.2 of it.|Yes.",
+		"See main.go. It is short.":                                     "See main.go.|It is short.",
+		"He said \"stop. now.\" and left.":                              "He said \"stop. now.\" and left.",
+		"yes\nlet's use X":                                              "yes|let's use X",
+		"This is a line that is quite long enough to be wrapped\nhere.": "This is a line that is quite long enough to be wrapped\nhere.",
+		"`a. b` is code. Next.":                                         "`a. b` is code.|Next.",
+	} {
+		assert.Equal(t, strings.Join(splitSentences(text), "|"), want)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"We don't use it.":            "we do not use it .",
+		"can't won't let's I'm":       "can not will not let us i am",
+		"`x` isn't \"that thing\"":    "CODE is not QUOTE",
+		"6 MB, 10k, 429 and v2":       "NUM mb , NUM , 429 and v2",
+		"see https://a.b/c, src/a.go": "see URL , PATH",
+		"rate-limiter — A/B -> c":     "rate limiter — a / b -> c",
+		"it's 'quoted text' here":     "it s QUOTE here",
+	} {
+		var got []string
+		for _, w := range tokens(text) {
+			got = append(got, w.word)
+		}
+		assert.Equal(t, strings.Join(got, " "), want)
+	}
+}
+
+// TestAnyText: no text makes the reading of it fail, and nothing dangerous comes out of it.
+func TestAnyText(t *testing.T) {
+	t.Parallel()
+	rules, err := newEngine(nil)
+	assert.NilError(t, err)
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringMatching("[a-z`\"'*#>|.?! \n-]{0,80}"),
+			rapid.Map(rapid.SliceOf(rapid.SampledFrom(rules.words)), func(words []string) string { return strings.Join(words, " ") })).Draw(t, "text")
+		c := conversation{messages: []message{{text: "Or this?"}, {agent: true, text: text}, {text: text}}}
+		a := rules.analyse(&c)
+		for category, score := range a.scores {
+			assert.Assert(t, score >= 0 && score <= 1, "%s %v", category, score)
+		}
+		q := quote(text)
+		assert.Assert(t, len([]rune(q)) <= maxQuote && !strings.ContainsAny(q, "<>\n\x1b\x00\u200b\u202e"), "%q", q)
+	})
+}
+
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, quote("a\n<b>\u202ec\u200b\x1b[1m"), "a &lt;b&gt;c[1m")
+	assert.Equal(t, len([]rune(quote(strings.Repeat("ä ", 300)))), maxQuote)
+}
+
+// TestMask: what must go, and what may stay.
+func TestMask(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"AKIA" + "IOSFODNN7EXAMPLE", "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a", "glpat-" + "x1Y2z3A4b5C6d7E8f9G0", "xoxb-" + "123456789012-abcdefABCDEF",
+		"sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc", "sk-ant-" + "api03-a1B2c3D4e5", "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q", "npm_" + "a1B2c3D4e5F6g7H8i9J0",
+		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "Bearer a1b2c3d4e5f6a7b8", "https://user:pa55word@host/x", "export DB_PASS=geheim-1",
+		"PASSWORD=geheim-1", "api_key: geheim-1x", "the password is hunter2", "token=\"abc123def\"", "Server=db;Password=geheim-1;Port=1", "hooks.slack.com/services/T0/B0/abcdefgh12345678ABCDEFGH",
+		"-----BEGIN PRIVATE KEY-----\nMIIEgeheim1\n-----END PRIVATE KEY-----", "0123456789abcdef0123456789abcdef",
+	} {
+		got := mask("x " + text + " y")
+		assert.Check(t, strings.Contains(got, masked), "%q", got)
+		for _, part := range []string{"geheim", "hunter2", "pa55word", "abc123def", "EXAMPLE", "dozjg", "b7b8", "IOSFOD", "4eC39", "abcdefgh12345678"} {
+			assert.Check(t, !strings.Contains(got, part), "%q", got)
+		}
+	}
+	for _, text := range []string{
+		"We use Redis 7.2 instead of memcached.", "See https://example.org/a/b?page=2.", "The token bucket is a limiter.", "internal/checkout/handlers/order_lines.go",
+		"key: value pairs are kept", "The password is stored as a hash.", "pass the test", "a-very-long-name-of-a-branch-with-words-only",
+	} {
+		assert.Check(t, mask(text) == text, "%q became %q", text, mask(text))
+	}
+}

@@ -18,15 +18,18 @@ func (r *result) triage(floor, work string, rounds int) error {
 		return err
 	}
 	b := triageBench{result: r, program: program, floor: floor, dir: filepath.Join(work, "triage")}
-	if err := os.MkdirAll(filepath.Join(b.dir, "home"), 0o700); err != nil {
+	if err = os.MkdirAll(filepath.Join(b.dir, "home"), 0o700); err != nil {
 		return err
 	}
 	transcripts := []transcript{
-		{"50 lines", 0, talk(50)}, {"5 MB", 5 << 20, talk(400)}, {"100 MB", 100 << 20, talk(400)}, {"1 GB", 1 << 30, talk(400)},
+		{"50 lines", 0, talk(50)},
+		{"5 MB", 5 << 20, talk(400)},
+		{"100 MB", 100 << 20, talk(400)},
+		{"1 GB", 1 << 30, talk(400)},
 		{"300 MB of tool results before the 50th message", 300 << 20, results(16<<20) + talk(49)},
 	}
 	for i := range transcripts {
-		if err := transcripts[i].write(b.dir, i); err != nil {
+		if err = transcripts[i].write(b.dir, i); err != nil {
 			return err
 		}
 	}

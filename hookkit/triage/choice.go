@@ -103,6 +103,9 @@ func (a *analysis) tableBefore(first []int, m int) table {
 		return table{} // the user goes on talking
 	}
 	if k >= 0 && first[k] >= 0 {
+		if a.says(markHowTo, first[k]) {
+			return table{} // ways to do something, none of which binds anybody
+		}
 		for i := first[k]; i < a.endOf(first, k); i++ {
 			if n := len(t.alternatives); a.sentences[i].question || a.says(markWondering, i) || t.compared > 0 {
 				a.alternativesOf(i, t.alternatives)
@@ -182,7 +185,7 @@ func (a *analysis) settles(i int, opening bool, t *table) (rule string, weight f
 	if s.has(markConditional) && !a.says(markSettled, i) {
 		return "", 0
 	}
-	if only := strings.TrimRight(s.phrase(span{0, len(s.words)}), " .!,"); opening && (only == signNumber || len(only) == 1 && strings.Contains("abcd", only)) {
+	if only := strings.TrimRight(s.phrase(span{0, len(s.words)}), " .!,"); opening && (only == signNumber || among(only, "a b c d")) {
 		return "names one of the alternatives by its number", likely
 	}
 	if a.says(markSettled, i) && (t.proposed || t.asked || len(t.alternatives) > 0) {
@@ -211,6 +214,8 @@ func (a *analysis) settles(i int, opening bool, t *table) (rule string, weight f
 			return "names one of the alternatives", 0.72
 		case mentioned != "" && t.asked && (length <= 3 || verb && length <= 8):
 			return "names one of the alternatives", 0.66
+		case mentioned != "" && length <= 3 && t.compared > 0 && clause[len(clause)-1].word == "then":
+			return "takes what was compared", likely
 		case mentioned != "" && length <= 2 && opening && t.compared > 1 && len(s.words) > length, mentioned != "" && t.compared > 1 && imperative(clause, t):
 			return "takes what was compared", likely
 		case mentioned != "" && opening && length <= 3 && t.proposed:
@@ -225,7 +230,7 @@ func imperative(clause []token, t *table) bool {
 	for i := 0; i+1 < len(clause); i++ {
 		switch w := clause[i].word; {
 		case opens(w) || isMark(w):
-		case strings.Contains(" do use take go pick choose keep adopt ", " "+w+" "):
+		case among(w, "do use take go pick choose keep adopt"):
 			next := clause[i+1].word
 			if (next == "with" || next == "the" || next == "for") && i+2 < len(clause) {
 				next = clause[i+2].word
@@ -237,6 +242,9 @@ func imperative(clause []token, t *table) bool {
 	}
 	return false
 }
+
+// among says whether a word is one of a list with spaces between.
+func among(word, list string) bool { return word != "" && strings.Contains(" "+list+" ", " "+word+" ") }
 
 // chooses says whether people say a word beside the name of what they take.
 func chooses(word string) bool {
@@ -254,7 +262,7 @@ func clauses(words []token) []span {
 	var list []span
 	start := 0
 	for i := 0; i <= len(words); i++ {
-		if i == len(words) || strings.Contains(" , . ; : ! — ( ) … ", " "+words[i].word+" ") {
+		if i == len(words) || among(words[i].word, ", . ; : ! — ( ) …") {
 			if i > start {
 				list = append(list, span{start, i})
 			}

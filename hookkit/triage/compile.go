@@ -23,7 +23,7 @@ func compileTables(rules []rule) (*tables, error) {
 	}
 	for i := range rules {
 		r := &rules[i]
-		if _, err := c.add(int16(i), r.any); err != nil { //nolint:gosec // there are some dozens of rules
+		if _, err := c.add(int16(i), r.any); err != nil {
 			return nil, fmt.Errorf("rule %q: %w", r.name, err)
 		}
 		with, err := c.add(noRule, r.with)
@@ -37,7 +37,7 @@ func compileTables(rules []rule) (*tables, error) {
 		c.with, c.unless = append(c.with, with), append(c.unless, unless)
 	}
 	for kind, texts := range markTable() {
-		if _, err := c.add(int16(-1-kind), texts); err != nil { //nolint:gosec // there are some dozens of marks
+		if _, err := c.add(int16(-1-kind), texts); err != nil {
 			return nil, fmt.Errorf("mark %d: %w", kind, err)
 		}
 	}
@@ -156,14 +156,14 @@ func (c *compiler) chooseAnchors() {
 		if best < 0 {
 			panic("a pattern has no word that must be there") // the tests read all patterns
 		}
-		p.anchor = uint8(best) //nolint:gosec // patterns are short
+		p.anchor = uint8(best)
 		if p.rule == noRule {
 			continue
 		}
 		e := c.elementsOf(p)[best]
 		for _, id := range c.ids[e.from : e.from+e.n] {
-			if list := lists[id]; len(list) == 0 || list[len(list)-1] != uint16(number) { //nolint:gosec // a few thousand patterns
-				lists[id] = append(list, uint16(number)) //nolint:gosec // a few thousand patterns
+			if list := lists[id]; len(list) == 0 || list[len(list)-1] != uint16(number) {
+				lists[id] = append(list, uint16(number))
 			}
 		}
 	}

@@ -344,17 +344,17 @@ func (c *Config) keywordRules() []rule {
 // asPattern makes a pattern of plain words; "…" and "..." are a gap.
 func asPattern(words string) string {
 	var parts []string
-	real := 0
+	named := 0
 	for _, w := range tokens(strings.ReplaceAll(words, "...", "…")) {
 		switch {
 		case w.word == "…":
 			parts = append(parts, "...")
 		case !isMark(w.word):
 			parts = append(parts, strings.NewReplacer("|", "", "{", "", "}", "", "?", "").Replace(w.word))
-			real++
+			named++
 		}
 	}
-	if real == 0 {
+	if named == 0 {
 		return ""
 	}
 	return strings.Join(parts, " ")

@@ -15,6 +15,7 @@ const (
 	dampReported
 	dampElsewhere // other people, other times, other projects
 	dampPlanned   // something still to be done
+	dampFeature   // what the program shall do
 )
 
 // factors say what is left of a hit's weight.
@@ -29,6 +30,7 @@ var dampers = []struct {
 	{dampReported, "reported", 0.2},
 	{dampElsewhere, "about others or another time", 0.2},
 	{dampPlanned, "still to be done", 0.3},
+	{dampFeature, "what the program shall do", 0.3},
 }
 
 // engine applies the rules to sentences. It is for one goroutine at a time.
@@ -154,7 +156,7 @@ func (e *engine) inspect(s *sentence, index int) []evidence {
 			}
 			if at, ok := e.findOne(c, s.words); ok {
 				if c.rule < 0 {
-					s.marks = append(s.marks, marked{mark(-1 - c.rule), at})
+					s.marks = append(s.marks, marked{mark(-1 - c.rule), at}) //nolint:gosec // there are some dozens of marks
 				} else {
 					list = append(list, evidence{sentence: index, span: at, pattern: c})
 				}
@@ -271,6 +273,9 @@ func (e *engine) dampersOf(s *sentence, h *evidence) damper {
 	}
 	if _, ok := s.find(markPlanned, at.end); ok && c == Runbook {
 		d |= dampPlanned
+	}
+	if s.has(markFeature) && !s.agent && c != Decision && h.rule != "from now on" {
+		d |= dampFeature
 	}
 	return d
 }

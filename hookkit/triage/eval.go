@@ -71,22 +71,20 @@ func evalCases(w io.Writer, dir string, mistakes, asJSON bool) error {
 	}
 	q := measure(cases)
 	if asJSON {
-		data, err := json.MarshalIndent(q, "", "  ")
-		if err != nil {
-			return err
+		data, jsonErr := json.MarshalIndent(q, "", "  ")
+		if jsonErr == nil {
+			_, jsonErr = fmt.Fprintln(w, string(data))
 		}
-		_, err = fmt.Fprintln(w, string(data))
-		return err
+		return jsonErr
 	}
-	text := q.text()
-	if mistakes {
-		for i := range cases {
-			if c := &cases[i]; !c.exact() {
-				text += fmt.Sprintf("%s\n  want %v\n  got  %v\n  %s\n", c.name, c.want, c.categories(), quote(c.why))
-			}
+	var b strings.Builder
+	b.WriteString(q.text())
+	for i := range cases {
+		if c := &cases[i]; mistakes && !c.exact() {
+			fmt.Fprintf(&b, "%s\n  want %v\n  got  %v\n  %s\n", c.name, c.want, c.categories(), quote(c.why))
 		}
 	}
-	_, err = io.WriteString(w, text)
+	_, err = io.WriteString(w, b.String())
 	return err
 }
 
@@ -124,15 +122,15 @@ func runCase(dir string) (labelled, error) {
 		Block      bool
 		Why        string
 	}
-	if err := json.Unmarshal(data, &label); err != nil {
+	if err = json.Unmarshal(data, &label); err != nil {
 		return c, fmt.Errorf("label.json: %w", err)
 	}
 	c.want, c.block, c.why = label.Categories, label.Block, label.Why
 	event := &hookkit.Stop{}
-	if data, err := os.ReadFile(filepath.Join(dir, "event.json")); err == nil {
-		parsed, err := hookkit.ParseEvent(data)
-		if err != nil {
-			return c, fmt.Errorf("event.json: %w", err)
+	if data, readErr := os.ReadFile(filepath.Join(dir, "event.json")); readErr == nil {
+		parsed, parseErr := hookkit.ParseEvent(data)
+		if parseErr != nil {
+			return c, fmt.Errorf("event.json: %w", parseErr)
 		}
 		if stop, ok := parsed.(*hookkit.Stop); ok {
 			event = stop

@@ -105,8 +105,8 @@ func (f *installFlags) apply(ctx context.Context, p *cli.Program, install bool) 
 	}
 	spec := settings.Spec{Own: ownHandler, Events: []string{"Stop", "SessionEnd"}, Everywhere: !install}
 	if install {
-		program, err := ownProgram(p, f.scope)
-		if err != nil {
+		var program string
+		if program, err = ownProgram(f.scope); err != nil {
 			return "", err
 		}
 		spec.Want = entries(program)
@@ -135,20 +135,19 @@ func projectRoot(p *cli.Program) (string, error) {
 
 // ownProgram is how the settings call this program: plain where others share the file, else by absolute path, because a hook's PATH
 // is the agent's.
-func ownProgram(p *cli.Program, scope settings.Scope) (string, error) {
+func ownProgram(scope settings.Scope) (string, error) {
 	if scope == settings.Project {
 		return programName, nil
 	}
 	path, err := os.Executable()
 	switch {
 	case err != nil || !filepath.IsAbs(path):
-		return "", fmt.Errorf("cannot tell where this program is; put it on the PATH and use --scope project")
+		return "", errors.New("cannot tell where this program is; put it on the PATH and use --scope project")
 	case strings.TrimSuffix(filepath.Base(path), ".exe") != programName:
 		return "", fmt.Errorf("this program is called %q; name it %s, or its hooks could not be found again", filepath.Base(path), programName)
 	case !utf8.ValidString(path):
 		return "", fmt.Errorf("the path %q is not UTF-8 and cannot be written to JSON", path)
 	}
-	_ = p
 	return settings.ShellQuote(path), nil
 }
 

@@ -4,7 +4,7 @@ package triage
 var (
 	conditionalPatterns = []string{
 		"what could .. go wrong",
-		"if|unless|whether|suppose|supposing|assuming|imagine|hypothetically|theoretically|wonder|wondering", "in case", "maybe|perhaps|possibly|presumably|potentially", "might|may|could|would", "should {we}|it|you|that|this", "shall {we}", "not sure|certain|convinced|yet", "leaning|lean toward|towards", "think|thinking about|of", "consider|considering", "in theory", "one|another|an|possible|alternative option|approach|idea|way|possibility is|would|could|might|:",
+		"if|unless|whether|suppose|supposing|assuming|imagine|hypothetically|theoretically|wonder|wondering", "in case", "maybe|perhaps|possibly|presumably|potentially", "might|could|would", "it|this|that|you|they|i|there may", "should {we}|it|you|that|this", "shall {we}", "not sure|certain|convinced|yet", "leaning|lean toward|towards", "think|thinking about|of", "consider|considering", "in theory", "one|another|an|possible|alternative option|approach|idea|way|possibility is|would|could|might|:",
 		"alternatively", "either", "let us say|assume|suppose|imagine", "until {we} decide|have", "before {we} decide|can", "depends|depending", "for example|instance", "e.g", "unsure|undecided|tempted|inclined", "lean|leaning", "what about", "how about", "need|have|has|want|needs|wants|time to|going to? decide|choose|pick|agree|settle", "to be decided|chosen|determined|discussed", "can|must|should decide|choose|pick|discuss", "help .. decide|choose|pick", "options are|:", "feel free",
 		"you can|could|may|might", "we can",
 	}
@@ -13,7 +13,7 @@ var (
 		"is said to", "it s|is called", "supposedly|allegedly|reportedly", "quoting|quoted|cites|cited",
 	}
 	elsewherePatterns = []string{
-		"at|in|for my|our|the|his|her|their last|previous|old|former|other|first|earlier job|company|team|project|employer|client|gig|startup|place|workplace|life", "i heard|read|saw|hear", "if {we} ever", "what could .. go wrong", "another|other|different team|teams|project|projects|company|companies|people|department|group|squad", "their team|project|company|architecture|stack|design", "back then|in", "years|months ago", "used to", "many|most|some|other people|teams|companies|projects|developers|engineers|shops|folks|libraries|frameworks|languages", "netflix|google|facebook|amazon|uber|spotify|airbnb|microsoft|shopify chose|uses|decided|went|use|picked|switched|moved|built",
+		"at|in|for my|our|the|his|her|their last|previous|old|former|other|first|earlier job|company|team|project|employer|client|gig|startup|place|workplace|life", "my|our|his|her|their last|previous|old|former company|team|job|employer|project|boss", "i heard|read|saw|hear", "if {we} ever", "what could .. go wrong", "another|other|different team|teams|project|projects|company|companies|people|department|group|squad", "their team|project|company|architecture|stack|design", "back then|in", "years|months ago", "used to", "many|most|some|other people|teams|companies|projects|developers|engineers|shops|folks|libraries|frameworks|languages", "netflix|google|facebook|amazon|uber|spotify|airbnb|microsoft|shopify chose|uses|decided|went|use|picked|switched|moved|built",
 		"historically", "in general|generally", "as a general", "the book|article|blog|author|paper|chapter", "in 19NUM", "the competitor|competition|competitors", "my colleague|friend|brother|wife|husband|neighbour|neighbor|boss .. uses|prefers|likes|chose|said", "typically|usually|commonly", "the original|previous author|authors|maintainers|developers|team|owner", "in the novel|story|film|movie|game",
 	}
 	plannedPatterns = []string{
@@ -33,7 +33,7 @@ var (
 	}
 	toOrderPatterns = []string{
 		"write|draft|compose|create|generate|prepare|give|show|make|produce|invent|rewrite|polish|proofread|improve|edit|shorten|expand|update me|us? .. ... article|blog|post|essay|email|mail|newsletter|story|poem|speech|tweet|announcement|press|sample|samples|example|examples|template|templates|adr|adrs|skill|tutorial|quiz|exercise|exercises|slide|slides|talk|letter|dialogue|dialog|conversation|scene|chapter|fixture|fixtures|demo|novel|joke|haiku|lesson|course|whitepaper|brochure|advert|ad|fictional|fake|dummy|lorem|presentation|abstract|paragraph|sentence|sentences|text|texts|wording|persona|notes|interview|questionnaire|cheat|cheatsheet|glossary|flashcards|memo|readme|contributing|made",
-		"translate|translation|localize|localise", "proofread|paraphrase|summarize|summarise|rephrase|reword", "role play|roleplay", "pretend|act as", "turn|convert this|these|the|my ... into", "made up", "invent it|everything|something", "toy|fictional|imaginary|fake repo|project|company|startup|example", "polish|improve|shorten|reword|rewrite this|the|my commit|message|text|sentence|mail|wording", "grammar|spelling|spell|style check", "bullet|bullets points? for", "interview questions", "summary|tldr|gist of .. article|document|doc|paper|book|page|text", "what .. meant|mean|means by|with", "review|check|fix my|this|the text|letter|article|post|draft|wording|email|grammar", "just quote it", "quote .. it|the|doc|section", "what|which does|did .. say|says",
+		"translate|translation|localize|localise", "proofread|paraphrase|summarize|summarise|rephrase|reword", "write|draft|compose|prepare|phrase|word|formulate|polish|improve|shorten|suggest|give ... deck|keynote|pitch|bio|faq|dialogue|screenplay|announcement|minutes|retro|standup|case|story|stories|epic|epics|checklist|exam|homework|puzzle|invitation|apology|reply|message|description|posting|ad|linkedin|slack|update|status|prompt|transcript|chat|quote|testimonial|review|statement|note|notes|bullet|bullets|headline|title|caption|summary|wording|phrase|line|lines|text for|to|about|of|that|in|on|from|so|,|.|$", "reword|rephrase|reformulate|translate|localise", "what does|do .. ... mean", "what is|are a|an _", "what is|are {doc}", "define _", "difference between", "teach me", "explain .. how|what|the|me|a", "in other words", "role play|roleplay", "pretend|act as", "turn|convert this|these|the|my ... into", "made up", "invent it|everything|something", "toy|fictional|imaginary|fake repo|project|company|startup|example", "polish|improve|shorten|reword|rewrite this|the|my commit|message|text|sentence|mail|wording", "grammar|spelling|spell|style check", "bullet|bullets points? for", "interview questions", "summary|tldr|gist of .. article|document|doc|paper|book|page|text", "what .. meant|mean|means by|with", "review|check|fix my|this|the text|letter|article|post|draft|wording|email|grammar", "just quote it", "quote .. it|the|doc|section", "what|which does|did .. say|says",
 	}
 	proposalPatterns = []string{
 		"i .. recommend|suggest|propose|advise|lean|would|favour|favor|vote", "my recommendation|suggestion|proposal|preference|vote|advice|take", "recommendation|suggestion|proposal : ", "option|approach|variant|alternative|plan a|b|c|NUM|one|two", "two|three|several|NUM|few options|approaches|ways|alternatives|choices|possibilities", "should|shall|do|would {we}|i|you|it .. ... or", "either", "trade off|offs|offs", "versus|vs", "alternatively", "which .. prefer|like|want|should|one|do|would", "do you want", "we could", "pros|cons", "would you rather|prefer|like",
@@ -54,12 +54,21 @@ var (
 	}
 	// complaintPatterns are trouble when the user says it: too broad for the agent's words.
 	complaintPatterns = []string{
-		"not .. anymore|any|again", "can not|cant .. {do}|talk|connect|reach|see|load|log|login|print|find|get|build|accept|write|reach", "will not .. {do}|accept|write|connect", "anymore|nonstop|weird|odd|strange|wtf|ugh|argh|ffs|help|scary|suddenly", "every NUM|~ .. s|min|seconds|hours|requests", "takes|took|takes +|~ .. NUM|forever|ages|long", "NUM .. to NUM .. after|since", "since .. yesterday|morning|update|upgrade|deploy|change|bump|friday|monday|weekend|last|this|night|mid|may|release", "after .. update|upgrade|deploy|bump|change|restart|merge", "freezes|jerks|flickers|drifts|drift|resets|restarts|rebalance|rebalances|eats|grows|disappears|vanishes|doubles|shows|gives|returns|prints ... {broken}|twice|nothing|zero|empty|NUM|old|wrong|again|half|none|QUOTE", "twice|off|random|sometimes|half the|of|some|every", "always zero|empty|wrong|null|nan|red|fails", "logged|logs|kicked|thrown out", "NUM gb|mb|seconds|s|min", "is|are|was|were|gets|get|goes|go|went .. red|wrong|off|empty|broken|down|slow|blank|late|lost|missing|killed|stuck|out|back|gone|zero|mad|crazy|NUM|offline|corrupt|double|doubled", "obviously .. wrong|bs|broken|bad|off", "one after the other", "drift apart", "up|down .. since|after|and", "does|do nothing|not", "out of", "QUOTE when|after|if|on|twice|in", "falls|fall|fell over|apart", "spins|blinks|lags|stutters|stalls|jumps|leaks|dies|hangs|loops", "bug report|ticket", "customer|customers|users|people .. can not|get|gets|see|complain|report|are|got",
+		"not .. anymore|any|again", "can not|cant .. {do}|talk|connect|reach|see|load|log|login|print|find|get|build|accept|write|reach", "will not .. {do}|accept|write|connect", "anymore|nonstop|weird|odd|strange|wtf|ugh|argh|ffs|help|scary|suddenly", "every NUM|~ .. s|min|seconds|hours|requests", "takes|took|takes +|~ .. NUM|forever|ages|long", "NUM .. to NUM .. after|since", "since .. yesterday|morning|update|upgrade|deploy|change|bump|friday|monday|weekend|last|this|night|mid|may|release", "after .. update|upgrade|deploy|bump|change|restart|merge", "freezes|jerks|flickers|drifts|drift|resets|restarts|rebalance|rebalances|eats|grows|growing|grew|climbs|climbing|disappears|vanishes|doubles|shows|gives|returns|prints ... {broken}|twice|nothing|zero|empty|NUM|old|wrong|again|half|none|QUOTE", "twice|off|random|sometimes|half the|of|some|every", "always zero|empty|wrong|null|nan|red|fails", "logged|logs|kicked|thrown out", "NUM gb|mb|seconds|s|min", "is|are|was|were|gets|get|goes|go|went .. red|wrong|off|empty|broken|down|slow|blank|late|lost|missing|killed|stuck|out|back|gone|zero|mad|crazy|NUM|offline|corrupt|double|doubled", "obviously .. wrong|bs|broken|bad|off", "one after the other", "drift apart", "up|down .. since|after|and", "does|do nothing|not", "out of", "QUOTE when|after|if|on|twice|in", "falls|fall|fell over|apart", "memory|disk|cpu|load|heap|latency|usage|queue|backlog .. growing|grows|grew|climbing|climbs|rising|rises|high|full|exploding|explodes", "spins|blinks|lags|stutters|stalls|jumps|leaks|dies|hangs|loops", "bug report|ticket", "customer|customers|users|people .. can not|get|gets|see|complain|report|are|got",
 	}
-	ownLimitPatterns  = []string{"^ add|set|implement|build|create|put|make|limit|cap|restrict|write|need|want .. ... limit|limits|cap|quota|limiter|timeout|maximum|max|throttle|throttling"}
+	ownLimitPatterns = []string{"^ add|set|implement|build|create|put|make|limit|cap|restrict|write|need|want .. ... limit|limits|cap|quota|limiter|timeout|maximum|max|throttle|throttling"}
+	// featurePatterns are requests for a part of the program: what it shall do is neither a habit nor a limit.
+	featurePatterns = []string{
+		"^ add|implement|build|create|write|make|give|show|render|generate|develop|design me|us? a|an|the|one|some? .. .. button|flag|feature|function|option|endpoint|page|field|setting|command|column|method|component|dialog|view|screen|form|table|class|module|script|helper|api|service|job|hook|handler|filter|parameter|limit|cache|queue|header|footer|menu|widget|toggle",
+		"make the|it|this _ ... always|sticky|visible|return|show",
+	}
+	// properPatterns speak of how it should really be done, laterPatterns put something off: one answers the other.
+	properPatterns    = []string{"proper|properly|clean|cleaner|real|right|correct|lasting|honest|ideal|better fix|solution|way|thing|repair|approach|job|version", "should really|properly|ideally|actually", "would be the|a proper|clean|right|better|real|correct|lasting", "else it|this comes", "ideally|properly", "not .. should .. have|be"}
+	howToPatterns     = []string{"how do|can|could|would|to i|you|one _"}
+	laterPatterns     = []string{"later $", "later ,|.|;|—", "^ later", "not now|today|yet|this", "some other time|day|quarter|week", "next week|sprint|release|quarter|month|year|time", "in {when}", "after|when|once|until|till _ ...", "follows|follow", "one day|someday|eventually"}
 	convincedPatterns = []string{"i am|m .. convinced|sold", "^ convinced|sold", "i buy it|that", "you win", "fair .. convinced", "let us adopt it|that|this|_", "agreed , _ .. it|then|gets|get"}
 	requestPatterns   = []string{
-		"^ {do}|can|could|would|please|pls|add|fix|implement|port|rename|switch|turn|pull|plot|draft|polish|find|look|help|export|convert|clean|sort|set|get|take|need|want|instrument|continue|undo|redo|figure|debug|investigate|teach|count|instrument|scrape|block|mark", "can|could|would you", "i|we want|need|would like", "let us|me", "how|what|which|who|where|when do|does|is|are|to|should|can|did|would|about|has|was", "should|must|shall|please|pls", "it would be nice", "instead",
+		"^ {do}|can|could|would|please|pls|add|fix|implement|port|rename|switch|turn|pull|plot|draft|polish|find|look|help|export|convert|clean|sort|set|get|take|need|want|instrument|continue|undo|redo|figure|debug|investigate|teach|count|instrument|scrape|block|mark", "can|could|would you", "i|we want|need|would like", "let us|me", "how|what|which|who|where|when do|does|is|are|s|to|should|can|did|would|about|has|was", "should|must|shall|please|pls", "it would be nice", "instead",
 	}
 	promisePatterns = []string{
 		"will do", "i will keep|stick|wait|remember|follow|always|never|adopt|{do} ... that|it|each|every|from|always|now|time|to|first|this|in", "i will not .. {do}", "i will not", "from here|now on", "noted", "it will|'ll be", "^ no .. in", "i will $", "i will .", "understood , _", "will keep|stick to", "_ only .|$", "each|every time", "rewritten|redone|converted|replaced|removed .. as|with|by|to|.", "^ {style} first", "_ first from", "is in _ case",
@@ -72,7 +81,7 @@ var (
 		"while|whereas|both|alternatively|alternative|trade|either", "cheaper|lighter|faster|slower|smaller|bigger|larger|safer|simpler|easier|cleaner|heavier|quicker|less|more|fewer|better|worse|enough|harder|longer|shorter|stronger|older|newer|closer|costs|saves|pays|wins|brings|lets|gives|needs|supports|works", "{we} would|'d", "could .. {do}", "instead|rather|over|versus|vs",
 	}
 	wonderingPatterns = []string{
-		"{we} .. thinking|wondering about|of|whether", "which|what|where|how should|do|would|shall|could|can|to|about ... ?", "your call", "options|alternatives|choices", "what do you think|suggest|recommend|prefer", "would you", "opinion|advice|thoughts", "should {we}|it|that|the|this",
+		"{we} .. thinking|wondering about|of|whether", "which|what|where|how should|would|shall|could ... ?", "which|what|where|how do|can|to we ... ?", "which|what|where to|about ... ?", "your call", "options|alternatives|choices", "what do you think|suggest|recommend|prefer", "would you", "opinion|advice|thoughts", "should {we}|it|that|the|this",
 	}
 	settledPatterns = []string{
 		"i am|m|'m .. convinced|sold", "^ convinced|sold", "i buy it|that", "you win", "fair .. {do}|let|convinced", "let us do|adopt|take|go|use that|it|this|like", "^ yes|yep|yeah|ok|okay|agreed|fine|good|sure|perfect|great .. do it|that|so|this like that|this", "do it like that|this", "fine by|with me", "sounds good|right|great|perfect|reasonable to me", "sounds like a plan", "^ agreed $", "^ agreed ,|.", "makes sense , {do}|let", "let us adopt", "go ahead with", "i like|prefer the|your|that|this first|second|third|last|option|approach|idea|proposal", "your way",
@@ -119,6 +128,10 @@ const (
 	markComparing
 	markPromise
 	markRequest
+	markProper
+	markLater
+	markHowTo
+	markFeature
 	markOwnLimit
 	markConvinced
 	markComplaint
@@ -158,6 +171,10 @@ func markTable() [markCount][]string {
 		markPromise:      promisePatterns,
 		markConvinced:    convincedPatterns,
 		markOwnLimit:     ownLimitPatterns,
+		markFeature:      featurePatterns,
+		markProper:       properPatterns,
+		markLater:        laterPatterns,
+		markHowTo:        howToPatterns,
 		markRequest:      requestPatterns,
 		markComplaint:    complaintPatterns,
 		markExplaining:   explainingPatterns,

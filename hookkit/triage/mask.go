@@ -13,11 +13,56 @@ var secretHeads = []struct {
 	head string
 	tail int
 }{
-	{"AKIA", 12}, {"ASIA", 12}, {"ghp_", 16}, {"gho_", 16}, {"ghu_", 16}, {"ghs_", 16}, {"ghr_", 16}, {"github_pat_", 16}, {"glpat-", 12},
-	{"xoxb-", 10}, {"xoxp-", 10}, {"xoxa-", 10}, {"xoxs-", 10}, {"xoxr-", 10}, {"xapp-", 10}, {"sk_live_", 8}, {"sk_test_", 8}, {"rk_live_", 8}, {"pk_live_", 8},
-	{"whsec_", 8}, {"sk-ant-", 8}, {"sk-proj-", 8}, {"sk-or-", 8}, {"sk-", 16}, {"AIza", 20}, {"ya29.", 10}, {"GOCSPX-", 8}, {"npm_", 16}, {"pypi-", 12},
-	{"SG.", 16}, {"key-", 24}, {"hf_", 12}, {"dop_v1_", 12}, {"shpat_", 12}, {"shpss_", 12}, {"dckr_pat_", 8}, {"hvs.", 8}, {"s.", 24}, {"EAAC", 20},
-	{"eyJ", 20}, {"ATATT", 12}, {"lin_api_", 8}, {"sq0atp-", 8}, {"sq0csp-", 8}, {"PMAK-", 8}, {"NRAK-", 8}, {"glsa_", 8}, {"xkeysib-", 8}, {"AC", 32}, {"SK", 32},
+	{"AKIA", 12},
+	{"ASIA", 12},
+	{"ghp_", 16},
+	{"gho_", 16},
+	{"ghu_", 16},
+	{"ghs_", 16},
+	{"ghr_", 16},
+	{"github_pat_", 16},
+	{"glpat-", 12},
+	{"xoxb-", 10},
+	{"xoxp-", 10},
+	{"xoxa-", 10},
+	{"xoxs-", 10},
+	{"xoxr-", 10},
+	{"xapp-", 10},
+	{"sk_live_", 8},
+	{"sk_test_", 8},
+	{"rk_live_", 8},
+	{"pk_live_", 8},
+	{"whsec_", 8},
+	{"sk-ant-", 8},
+	{"sk-proj-", 8},
+	{"sk-or-", 8},
+	{"sk-", 16},
+	{"AIza", 20},
+	{"ya29.", 10},
+	{"GOCSPX-", 8},
+	{"npm_", 16},
+	{"pypi-", 12},
+	{"SG.", 16},
+	{"key-", 24},
+	{"hf_", 12},
+	{"dop_v1_", 12},
+	{"shpat_", 12},
+	{"shpss_", 12},
+	{"dckr_pat_", 8},
+	{"hvs.", 8},
+	{"s.", 24},
+	{"EAAC", 20},
+	{"eyJ", 20},
+	{"ATATT", 12},
+	{"lin_api_", 8},
+	{"sq0atp-", 8},
+	{"sq0csp-", 8},
+	{"PMAK-", 8},
+	{"NRAK-", 8},
+	{"glsa_", 8},
+	{"xkeysib-", 8},
+	{"AC", 32},
+	{"SK", 32},
 	{"-----BEGIN", 0},
 }
 
@@ -60,7 +105,6 @@ func mask(text string) string {
 		case exported && strings.Contains(word, "="):
 			name, _, _ := strings.Cut(word, "=")
 			b.WriteString(name + "=" + masked)
-			exported = false
 			// A quoted value may hold spaces.
 			if q := strings.IndexAny(word, `"'`); q >= 0 && strings.Count(word, word[q:q+1]) == 1 {
 				if j := strings.IndexByte(text[i:], word[q]); j >= 0 {
@@ -88,7 +132,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 func namesSecret(word string) bool {
 	for _, name := range secretNames {
 		if word == name {
-			return name != "pass" && name != "auth" && name != "cookie" || false
+			return name != "pass" && name != "auth" && name != "cookie"
 		}
 		if rest, ok := strings.CutSuffix(word, name); ok && (strings.HasSuffix(rest, "_") || strings.HasSuffix(rest, "-") || strings.HasSuffix(rest, ".") || strings.HasSuffix(rest, "--")) {
 			return true

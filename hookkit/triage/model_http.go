@@ -219,7 +219,7 @@ func (m httpModel) try(ctx context.Context, body []byte) (text string, pause tim
 // withoutURL is an error of the client without the address, which may hold a secret of the user's.
 func withoutURL(err error) error {
 	type wrapper interface{ Unwrap() error }
-	if w, ok := err.(wrapper); ok { //nolint:errorlint // one layer is to be taken off
+	if w, ok := err.(wrapper); ok {
 		return w.Unwrap()
 	}
 	return err

@@ -1,5 +1,7 @@
 package triage
 
+import "slices"
+
 // The rules' small language of words. A pattern is a row of elements separated by spaces:
 //
 //	word        this word; a|b|c one of these; {class} a word of a class of the table in words.go; both can be mixed: a|{class}
@@ -90,12 +92,7 @@ func (t *tables) has(e *element, id wordID) bool {
 	if id == 0 {
 		return false
 	}
-	for _, w := range t.ids[e.from : e.from+e.n] {
-		if w == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.ids[e.from:e.from+e.n], id)
 }
 
 func (t *tables) elementsOf(c *compiled) []element {

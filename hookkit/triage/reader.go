@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -71,7 +72,7 @@ func readTail(r io.ReaderAt, size int64, line func(text []byte, cut bool) bool) 
 		n := min(int64(blockSize), end-stop)
 		block := t.room(int(n))
 		read, err := r.ReadAt(block, end-n)
-		if err != nil && !(errors.Is(err, io.EOF) && read > 0) {
+		if err != nil && (!errors.Is(err, io.EOF) || read == 0) {
 			return err
 		}
 		if read < len(block) { // the file became shorter while it was read
@@ -130,9 +131,9 @@ func (t *tail) lines(block []byte) {
 	}
 	whole := block[:len(block)+len(t.carry)] // the carry follows in the same buffer
 	end := len(whole)
-	for i := len(t.offsets) - 1; i >= 0; i-- {
-		text := whole[t.offsets[i]+1 : end]
-		end = t.offsets[i]
+	for _, at := range slices.Backward(t.offsets) {
+		text := whole[at+1 : end]
+		end = at
 		t.emit(text)
 	}
 	t.carry = whole[:end]

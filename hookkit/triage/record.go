@@ -127,21 +127,21 @@ func (p *recordParser) field(key []byte) error {
 	case "toolUseResult":
 		// null stands where there is none
 		if p.peek() == 'n' {
-			return p.cursor.skip()
+			return p.skip()
 		}
 		p.isResult = true
 		if p.sawMessage && p.kind != "" {
 			return errEnough
 		}
-		return p.cursor.skip()
+		return p.skip()
 	case "message":
 		if p.peek() != '{' {
-			return p.cursor.skip()
+			return p.skip()
 		}
 		p.sawMessage = true
 		return p.object(p.messageField)
 	default:
-		return p.cursor.skip()
+		return p.skip()
 	}
 }
 
@@ -166,10 +166,10 @@ func (p *recordParser) messageField(key []byte) (err error) {
 		case '[':
 			err = p.array(p.block)
 		default:
-			err = p.cursor.skip()
+			err = p.skip()
 		}
 	default:
-		err = p.cursor.skip()
+		err = p.skip()
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (p *recordParser) messageField(key []byte) (err error) {
 // block reads one block of a message's content.
 func (p *recordParser) block() error {
 	if p.peek() != '{' {
-		return p.cursor.skip()
+		return p.skip()
 	}
 	var b struct {
 		kind, text string
@@ -202,14 +202,14 @@ func (p *recordParser) block() error {
 			if p.peek() == '{' {
 				err = p.object(func(key []byte) error { return p.input(key, &b.tool) })
 			} else {
-				err = p.cursor.skip()
+				err = p.skip()
 			}
 		case "tool_use_id":
 			b.resultOf, err = p.str()
 		case "is_error":
 			b.failed, err = p.isTrue()
 		default:
-			err = p.cursor.skip()
+			err = p.skip()
 		}
 		return err
 	})
@@ -231,14 +231,14 @@ func (p *recordParser) input(key []byte, tool *toolUse) (err error) {
 		tool.path, err = p.str()
 	case "command":
 		if p.peek() != '"' {
-			return p.cursor.skip()
+			return p.skip()
 		}
 		var raw []byte
-		if raw, err = p.cursor.text(); err == nil && len(raw) <= 4096 {
+		if raw, err = p.text(); err == nil && len(raw) <= 4096 {
 			tool.command = decode(raw)
 		}
 	default:
-		err = p.cursor.skip()
+		err = p.skip()
 	}
 	return err
 }

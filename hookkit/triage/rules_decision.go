@@ -5,7 +5,7 @@ var decisionRules = []rule{
 	{
 		name: "decided", category: Decision, weight: plain,
 		any: []string{
-			"{we} .. decided .. to|on|against|that|for|not|in|upon|we|i", "{we} have|had .. decided", "voted for|against|to|,|_", "is|are off the table", "final call|word|answer|verdict ... : _", "^ final : _", "got|was|were voted down|out|for|in", "^ decided .. to|on|against|that|not", "it was|is|has .. decided",
+			"{we} .. decided .. to|on|against|that|for|not|in|upon|we|i", "{we} have|had .. decided", "it s|is .. settled|decided", "{we} have? .. made up my|our minds|mind", "{we} .. agreed .. ... that|to _", "{board} approved|decided|voted|chose|picked|agreed|settled|wants|prefers _", "voted for|against|to|,|_", "is|are off the table", "final call|word|answer|verdict ... : _", "^ final : _", "got|was|were voted down|out|for|in", "^ decided .. to|on|against|that|not", "it was|is|has .. decided",
 			"{we} .. settled on|for", "^ settled on", "{we} .. opted for|to|against|not", "^ opted for|to", "{we} .. committed to", "has|have been decided|settled|agreed",
 			"that s|is decided|settled", "so we decided", "decided against", "decision is|was to|that|: ...", "decision : _", "decision — _", "final decision .. is|:|to", "design decision : _",
 			"decided : _", "decision made : _", "is|was decided on",
@@ -15,7 +15,7 @@ var decisionRules = []rule{
 	{
 		name: "chose", category: Decision, weight: plain,
 		any: []string{
-			"{we} .. chose _", "{we} have|had .. chosen|picked|selected", "^ chose|picked|selected _ ... {alt}|because|since|as|for|so", "{we} .. picked _", "{we} .. selected _",
+			"{we} .. chose _", "{we} have|had .. chosen|picked|selected", "{we} .. went for _ ... {alt}|because|since|as|so", "^ chose|picked|selected _ ... {alt}|because|since|as|for|so", "{we} .. picked _", "{we} .. selected _",
 			"{we} am|are|will choosing|choose|picking|pick _", "was|were|been chosen ... {alt}|because|since|as|for|so", "my|our choice is|:", "choice : _", "let us choose|pick _", "^ chosen : _",
 			"{we} choose|pick _ ... {alt}|because",
 		},
@@ -33,10 +33,12 @@ var decisionRules = []rule{
 		name: "let us use", category: Decision, who: user, weight: likely,
 		any: []string{
 			"let us use|adopt|keep|take|switch|move|migrate|build|store|model|make|do|put|drop|split|standardize|standardise|implement|host|deploy|write|have|treat|base|target|support|start|generate|run|serve|cache|expose|introduce _ ... {alt}|because|since|as|so|for|and|to|in|on|per|via|with",
-			"let us stick with|to _", "let us use|adopt _", "let us not use|do|add|support|build|introduce|go _", "let us do|take option|approach|variant|plan _", "let us standardize|standardise on _", "let us go _",
+			"let us stick with|to _", "let us make it|this|them _ ... , _", "let us use|adopt _", "let us not use|do|add|support|build|introduce|go _", "let us do|take option|approach|variant|plan _", "let us standardize|standardise on _", "let us go _",
 		},
-		unless: []string{"let us see", "let us take|have a look|break|step", "let us go through|over|back|ahead|line|step|test|look|read|check|deeper|home", "let us start with|by", "let us make sure", "let us run the|it|this|that|tests|a", "let us do it|this|that", "let us put .. aside",
-			"let us write a|the|some", "let us use this time", "let us move on", "let us keep going", "for now", "let us build|implement it|this|that|the", "let us add"},
+		unless: []string{
+			"let us see", "let us take|have a look|break|step", "let us go through|over|back|ahead|line|step|test|look|read|check|deeper|home", "let us start with|by", "let us make sure", "let us run the|it|this|that|tests|a", "let us do it|this|that", "let us put .. aside",
+			"let us write a|the|some", "let us use this time", "let us move on", "let us keep going", "for now", "let us build|implement it|this|that|the", "let us add",
+		},
 	},
 	{
 		name: "stick with", category: Decision, weight: likely,
@@ -48,7 +50,7 @@ var decisionRules = []rule{
 	},
 	{
 		name: "it is", category: Decision, who: user, weight: plain,
-		any:    []string{"^ _ it is $", "^ _ _ it is $", "^ option|plan|variant|approach _ it is", "_ it is then", "^ _ it is ,|.|!|—|:", "^ the _ _ _ it is $"},
+		any:    []string{"^ _ it is $", "^ _ _ it is $", "^ option|plan|variant|approach _ it is", "_ it is then", "_ it will be $", "^ _ it is ,|.|!|—|:", "^ the _ _ _ it is $"},
 		unless: []string{"that|what|as|how|where|whatever|like|so|than|because|if|when|think|thinks|believe|says|sure|why|since|but|and|know|is|guess|afraid|suppose|hope|unless|until|while|though|although|or|given|not it is"},
 	},
 	{
@@ -56,7 +58,7 @@ var decisionRules = []rule{
 		any: []string{
 			"we will .. use|adopt|store|keep|build|host|model|write|run|support|have|deploy|put|split|drop|generate|serve|switch|move|migrate|target|rely _", "we are going to .. use|adopt|store|keep|build|switch|move|migrate|write|drop|host|run|support",
 			"we are switching|moving|migrating|dropping|adopting|replacing|standardizing|standardising|keeping|using _", "i am switching|going _ to|with", "we will not .. use|support|build|adopt|introduce|do|add|have|be", "we are not going to .. use|support|build|adopt|introduce|do|add|have",
-			"we use _ .. instead|over|rather", "i will take|use|go _ ... {alt}|because",
+			"we use _ .. instead|over|rather", "i will take|use|go with? _ ... {alt}|because|then", "i will take|go with the|your _",
 		},
 		unless: []string{"for now", "we will use the time", "we will have to", "we will see", "we will need", "we will do it|that|this later", "later|tomorrow|eventually|until|temporarily", "we will run into"},
 	},
@@ -89,7 +91,7 @@ var decisionRules = []rule{
 	{
 		name: "agreed", category: Decision, weight: likely,
 		any: []string{
-			"{we} .. agreed on|to|that|upon", "^ agreed : _ _", "^ agreed — _ _ _", "^ agreed , .. {we}|use|let|go|keep|no|postgres", "as agreed , _", "{we} agree .. on|to|that", "consensus is|was", "conclusion : _", "{we} .. concluded that we|it should|is|will",
+			"{we} .. agreed on|to|that|upon", "^ agreed : _ _", "^ agreed — _ _ _", "^ agreed , .. {we}|use|let|go|keep|no|postgres", "as agreed , _", "{we} agree .. on|to|that", "consensus is|was", "conclusion : _", "{we} .. concluded that _", "choice fell on|to _", "per|as your|our|the call|decision|choice|agreement ... rather|instead|over|not|in|on|with",
 			"it s|is agreed that", "that s|is the plan then", "verdict : _",
 		},
 		unless: []string{"agree that this is", "what we agreed", "agreed with you", "test|tests|run"},
@@ -101,7 +103,7 @@ var decisionRules = []rule{
 			"^ do|take|use|go|pick|choose|prefer with? the? option|variant|approach|plan|proposal|design|alternative|first|second|third|former|latter", "^ the first|second|third|former|latter|last one|option|approach|variant _? .. please|,|.|because|it|then|$", "i|we want|like|prefer|pick|take|choose option|variant|approach|plan _",
 			"i|we prefer|like|want|take the first|second|third|former|latter|last|simpler|simple", "option|approach|variant a|b|c|NUM it is", "^ a|b|c , please|because|since", "go for option|approach|variant|plan|the",
 		},
-		unless: []string{"what is|are", "explain", "both options"},
+		unless: []string{"what is|are", "version|wording|sentence|text|title|headline|draft|paragraph", "explain", "both options"},
 	},
 	{
 		name: "the choice, told", category: Decision, weight: likely,
@@ -114,7 +116,7 @@ var decisionRules = []rule{
 	},
 	{
 		name: "wins", category: Decision, who: user, weight: likely,
-		any:    []string{"^ _ wins|won $", "^ _ wins|won ,|.|;|!|—", "^ _ stays , _", "full stop|period", "do that|it throughout|everywhere", "_ everywhere then", "from the start , then"},
-		unless: []string{"who|what|which", "sentence|line|string|text full", "until|for now"},
+		any:    []string{"^ _ is out , ...", "^ _ _? is out , ...", "{we} take _ ... {alt}|because|since|then|.|,", "{we} want|need _ ... , not _ ...", "{we} are|am? going|go serverless|native|async|static|headless|cloud|local|offline|event|fully|full|all _ ...", "{we} .. drop|kill|retire|end|remove support for", "^ _ wins|won $", "^ _ wins|won ,|.|;|!|—", "^ _ stays , _", "full stop|period", "do that|it throughout|everywhere", "_ everywhere then", "from the start , then"},
+		unless: []string{"take a|the|it|care|notes|time|over|look|into|that|this", "who|what|which", "sentence|line|string|text full", "until|for now"},
 	},
 }

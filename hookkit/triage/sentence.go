@@ -37,13 +37,18 @@ const (
 	signOther  = "SYMBOL" // anything else
 )
 
-// sentences splits the conversation.
+// sentences splits the conversation. Where a great deal is said, only the latest messages are looked at.
 func sentences(c *conversation) []sentence {
 	var list []sentence
-	for i := range c.messages {
+	said, from := 0, len(c.messages)
+	for from > 0 && (said == 0 || said+min(len(c.messages[from-1].text), maxMessage) <= maxSpeech) {
+		from--
+		said += min(len(c.messages[from].text), maxMessage)
+	}
+	for i := from; i < len(c.messages); i++ {
 		m := &c.messages[i]
 		lead := ""
-		blocks, failed := prose(m.text)
+		blocks, failed := prose(shortened(m.text))
 		m.pasted = failed
 		for _, b := range blocks {
 			if b.heading {
@@ -71,9 +76,25 @@ func sentences(c *conversation) []sentence {
 	return list
 }
 
+// Bounds on what is looked at, so that a pasted book costs no more than a long message.
+const (
+	maxMessage  = 16 << 10 // bytes of a message: its two ends
+	maxSentence = 300      // words
+	maxSpeech   = 96 << 10 // bytes of all messages; the latest count
+)
+
+// shortened is a message without its middle where it is too long.
+func shortened(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage/2]+"\n\n"+text[len(text)-maxMessage/2:], "")
+}
+
 func newSentence(text string) sentence {
 	text = strings.Join(strings.Fields(text), " ")
 	s := sentence{text: text, words: tokens(text)}
+	s.words = s.words[:min(len(s.words), maxSentence)]
 	for i := len(s.words) - 1; i >= 0 && isMark(s.words[i].word); i-- {
 		if s.words[i].word == "!" { // "?!" is no question
 			s.question = false
@@ -108,7 +129,7 @@ func splitSentences(text string) []string {
 			quoted = !quoted
 		case '\n':
 			quoted = false
-			if !softWrap(text[start:i], text[i+1:]) {
+			if !softWrap(text[start:i]) {
 				code = false
 				flush(i + 1)
 			}
@@ -127,8 +148,8 @@ func splitSentences(text string) []string {
 	return list
 }
 
-// softWrap says that a line goes on in the next one: it is long, has no end, and the next one begins as nothing new does.
-func softWrap(before, after string) bool {
+// softWrap says that a line goes on in the next one: it is long and has no end.
+func softWrap(before string) bool {
 	const long = 50
 	before = strings.TrimRight(before, " ")
 	if i := strings.LastIndexByte(before, '\n'); i >= 0 {
@@ -328,7 +349,7 @@ func addWord(add func(...string), raw string) {
 		add("i", "am")
 		return
 	case digit(word[0]):
-		if strings.Contains(" 401 403 404 413 422 429 502 503 504 ", " "+word+" ") { // a status, not a number
+		if among(word, "401 403 404 413 422 429 502 503 504") { // a status, not a number
 			add(word)
 			return
 		}

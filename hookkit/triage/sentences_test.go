@@ -58,3 +58,42 @@ func brief(a *analysis) string {
 	}
 	return b.String()
 }
+
+// TestDialogues is the table of short conversations: what is said in one message is answered, done or taken back in another.
+func TestDialogues(t *testing.T) {
+	t.Parallel()
+	rules, err := newEngine(nil)
+	assert.NilError(t, err)
+	data, err := os.ReadFile("testdata/dialogues.txt")
+	assert.NilError(t, err)
+	rows := 0
+	for line := range strings.Lines(string(data)) {
+		want, turns, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			continue
+		}
+		rows++
+		var c conversation
+		for i, turn := range strings.Split(turns, " || ") {
+			const before = 1000 // places count up to 0, the end of the transcript
+			if path, edited := strings.CutPrefix(turn, "E:"); edited {
+				c.tools = append(c.tools, toolUse{name: "Edit", path: "/p/" + path, at: i - before})
+				continue
+			}
+			c.messages = append(c.messages, message{agent: strings.HasPrefix(turn, "A: "), text: turn[len("U: "):], at: i - before})
+		}
+		a := rules.analyse(&c)
+		config := defaultConfig()
+		got := "-"
+		for i, f := range a.decide(&config, verdict{}) {
+			if i == 0 {
+				got = ""
+			}
+			got = strings.TrimPrefix(got+","+string(f.Category), ",")
+		}
+		if got != want {
+			t.Errorf("%s\nwant %s, got %s\n%s", turns, want, got, brief(a))
+		}
+	}
+	assert.Assert(t, rows >= 60, "%d rows", rows)
+}

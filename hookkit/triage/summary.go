@@ -3,6 +3,7 @@ package triage
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -51,11 +52,11 @@ func (a *analysis) summary() {
 	}
 }
 
-// changed lists the distinct files that edits changed, memories and scratch files aside, and the place of the last edit.
+// changed lists the distinct files that edits changed, memories aside, and the place of the last edit.
 func (a *analysis) changed() (files []string, last int) {
 	seen := map[string]bool{}
 	for _, t := range a.conv.tools {
-		if !t.edits() || t.savesMemory() || strings.HasPrefix(t.path, "/tmp/") {
+		if !t.edits() || t.savesMemory() {
 			continue
 		}
 		last = t.at
@@ -76,6 +77,9 @@ func (a *analysis) reported() bool {
 			continue
 		}
 		last = max(last, s.message)
+		if s.message == last && s.has(markUnsolved) {
+			return false // it is not done
+		}
 		if !s.question && a.muted[i] == "" && (a.says(markDone, i) || len(s.words) >= 5 && !a.says(markPlanned, i)) {
 			return true
 		}
@@ -85,8 +89,7 @@ func (a *analysis) reported() bool {
 
 // undoneAtEnd says whether the changes were all taken back.
 func (a *analysis) undoneAtEnd() bool {
-	for i := len(a.conv.tools) - 1; i >= 0; i-- {
-		t := a.conv.tools[i]
+	for _, t := range slices.Backward(a.conv.tools) {
 		if t.edits() {
 			return false
 		}

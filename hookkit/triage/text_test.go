@@ -119,3 +119,17 @@ func TestMask(t *testing.T) {
 		assert.Check(t, mask(text) == text, "%q became %q", text, mask(text))
 	}
 }
+
+// TestMuchSpeech pins that a session in which books are pasted does not hang the hook: the evidence of 35,000 sentences was compared
+// with itself once.
+func TestMuchSpeech(t *testing.T) {
+	t.Parallel()
+	rules, err := newEngine(nil)
+	assert.NilError(t, err)
+	var c conversation
+	for range 50 {
+		c.messages = append(c.messages, message{text: strings.Repeat("We decided because if later we should never always use the limit of it. ", 700)})
+	}
+	a := rules.analyse(&c)
+	assert.Assert(t, len(a.sentences) > 100 && len(a.sentences) < 3000, "%d", len(a.sentences))
+}

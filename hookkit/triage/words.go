@@ -55,9 +55,12 @@ var wordClasses = []wordClass{
 		"mailgun sendgrid smtp exchange outlook paypal adyen visa mastercard erp crm ops management headquarters department it network airgapped " +
 		"government union tax tariff agreement sla dpa phi pii nda export patent fda iso soc2 ferpa wcag bafin cluster vpc iam production prod staging"},
 	{"doc", "readme doc docs documentation article book blog post tutorial adr page wiki paper guide manual chapter author changelog newsletter podcast video talk course " +
-		"template snippet transcript quote example sample essay rfc memo slides slide ticket comment comments stackoverflow answer handbook whitepaper thread"},
+		"template snippet transcript quote example sample essay rfc memo slides slide ticket comment comments stackoverflow handbook whitepaper thread"},
 	{"says", "says said say states stated state reads read mentions mentioned mention recommends recommended claims claimed suggests suggested argues argued explains describes " +
 		"advises wrote writes tells lists shows advocates notes contains describes documents preaches insists"},
+	{"board", "board team guild group cto architects management council everyone committee company leadership meeting ceo lead leads steering product"},
+	{"dept", "legal security infosec compliance ops it finance hr management audit auditors auditor privacy procurement headquarters corporate operations bafin"},
+	{"quality", "validation tests test auth authentication logging docs documentation retries types checks pagination paging caching encryption migration cleanup monitoring handling sanitizing escaping"},
 	{"yes", "yes yep yeah yup ok okay sure agreed agree fine good great perfect sounds works right approved exactly definitely absolutely lgtm +1 deal correct confirmed please go cool nice excellent makes"},
 	{"style", "style styles naming tabs spaces indentation indent quotes semicolons comments docstrings commit commits branch branches emoji emojis messages names tests formatting format english british american german french " +
 		"spelling camelcase snake case snakecase kebab conventional pnpm yarn npm uv poetry answers replies responses explanations summaries tone markdown bullet bullets jargon"},

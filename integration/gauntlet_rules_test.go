@@ -298,7 +298,12 @@ var gauntletRules = []ruleTest{
 		w := newChecked(t)
 		w.project.Write("gauntlet_logs/state.json", "{nonsense")
 		w.project.Write("src/b.txt", "BROKEN\n")
-		w.blocks(w.stop())
+		r := w.stop()
+		const note = "[gauntlet] the run state cannot be read and counts as empty (invalid character 'n' looking for beginning of object key string); " +
+			"the file is now $PROJECT/gauntlet_logs/state.json.bad\n"
+		assert.Assert(t, strings.Contains(r.stderr, note), r.stderr)
+		r.stderr = strings.Replace(r.stderr, note, "", 1)
+		w.blocks(r)
 		assert.Equal(t, w.project.Read("gauntlet_logs/state.json.bad"), "{nonsense")
 	}},
 	{title: "many runs at once: the gates run once, and all have the verdict", run: func(t *testing.T) {
@@ -343,6 +348,21 @@ var gauntletRules = []ruleTest{
 		for _, id := range []string{"../../x", "/etc/passwd", "", strings.Repeat("x", 5000), "a\nb\x00c"} {
 			w.blocks(w.stop(fakes.Set("session_id", id)))
 		}
+	}},
+	{title: "a configuration below the repository's root sees what is below it", run: func(t *testing.T) {
+		w := newGauntlet(t, nil)
+		w.project.Write("svc/.gauntlet/config.yml", "base_branch: main\nentry_points:\n  - path: src\n    checks: [tests]\n")
+		w.project.Write("svc/.gauntlet/checks/tests.yml", "command: 'pwd > \"$WORLD/pwd\"; ! grep -rn BROKEN .'\n")
+		w.commit("a service")
+		w.project.Write("svc/src/deep/b.txt", "BROKEN\n")
+		w.project.Write("src/b.txt", "elsewhere\n")
+		w.project.Write("data.bin", "elsewhere\n")
+		w.dir = w.project.Path("svc/src/deep")
+		got, code := w.json("run")
+		assert.Equal(t, code, 1)
+		assert.DeepEqual(t, got.files(), []string{"A src/deep/b.txt"})
+		assert.Equal(t, w.wrote("pwd"), "$PROJECT/svc/src\n")
+		w.blocks(w.stop(), "check tests (src) failed", "| ./deep/b.txt:1:BROKEN", "Log: gauntlet_logs/")
 	}},
 	{title: "a log_dir that cannot be written is infrastructure", run: func(t *testing.T) {
 		w := newChecked(t)

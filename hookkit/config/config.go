@@ -89,7 +89,15 @@ func (v *Values) mergeFile(file File, keys []Key) error {
 	for _, key := range keys {
 		// A key without a value, "stop_hook:" or "max_retries: null", says nothing.
 		if one.InConfig(strings.SplitN(key.Name, ".", 2)[0]) && one.Get(key.Name) != nil {
-			v.viper.Set(key.Name, one.Get(key.Name))
+			value := one.Get(key.Name)
+			if text, isText := value.(string); isText {
+				// Decode takes yes and on for true as YAML 1.1 did; viper keeps them as texts, and takes those for false.
+				var err error
+				if value, err = parse(text, key.Default); err != nil {
+					return fmt.Errorf("%s: %s: %w, found %q", place(file, key.Name), key.Name, err, text)
+				}
+			}
+			v.viper.Set(key.Name, value)
 			v.origins[key.Name] = place(file, key.Name)
 		}
 	}
@@ -120,9 +128,9 @@ func parse(text string, like any) (any, error) {
 	switch like.(type) {
 	case bool:
 		switch strings.ToLower(text) {
-		case "true", "1", "yes", "on":
+		case "true", "1", "yes", "y", "on":
 			return true, nil
-		case "false", "0", "no", "off":
+		case "false", "0", "no", "n", "off":
 			return false, nil
 		}
 		return nil, fmt.Errorf("expected true or false")

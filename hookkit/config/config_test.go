@@ -73,6 +73,21 @@ func TestNull(t *testing.T) {
 	assert.Equal(t, v.String("name")+v.Origin("part.on"), "nonedefault")
 }
 
+// What Decode takes for true must not become false on the way.
+func TestWordsForTrueAndFalse(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"yes", "Yes", "on", "ON", "y", "true", "no", "off", "N", "false"} {
+		data := []byte("part:\n  on: " + word + "\n")
+		var s settings
+		assert.NilError(t, config.Decode("f", data, &s))
+		l := config.Layers{Keys: keys(), Files: []config.File{{Path: "f", Data: data}}}
+		l.Keys[1].Default = !s.Part.On
+		v, err := l.Settle()
+		assert.NilError(t, err)
+		assert.Equal(t, v.Bool("part.on"), s.Part.On, word)
+	}
+}
+
 func TestUnusableValues(t *testing.T) {
 	t.Parallel()
 	for want, l := range map[string]config.Layers{

@@ -1,8 +1,13 @@
 package gauntlet
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/config"
+	"github.com/hookkit/brepl/hookkit/near"
 )
 
 // adapter is how a review tool is called. The prompt with the diff goes to its stdin, or is its last argument.
@@ -87,6 +92,41 @@ func adapterFor(name string, overrides map[string]AdapterConfig) (a adapter, ok 
 		}
 	}
 	return a, len(a.command) > 0
+}
+
+// toolFaults finds review tools that nobody knows, and overrides that cannot be meant. text is that of the configuration.
+func (c *Config) toolFaults(text string) (faults []error) {
+	fault := func(format string, args ...any) {
+		faults = append(faults, &config.Error{Path: rel(c.Root, c.Path), Faults: []config.Fault{keyFault([]byte(text), "cli", format, args...)}})
+	}
+	known := slices.Sorted(maps.Keys(c.Adapters))
+	for _, a := range adapters {
+		known = append(known, a.name)
+	}
+	check := func(names []string, tell func(name, why string)) {
+		for _, name := range names {
+			if _, ok := adapterFor(name, c.Adapters); ok {
+				continue
+			}
+			why := "give it a command under cli.adapters." + name
+			if meant := near.Word(name, known); meant != "" && meant != name {
+				why = fmt.Sprintf("did you mean %q?", meant)
+			}
+			tell(name, why)
+		}
+	}
+	check(c.CLIPreference, func(name, why string) { fault("default_preference: unknown tool %q; %s", name, why) })
+	for _, g := range c.Gates {
+		check(g.CLIPreference, func(name, why string) {
+			faults = append(faults, fmt.Errorf("%s: cli_preference: unknown tool %q; %s", rel(c.Root, g.Path), name, why))
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Adapters)) {
+		if prompt := c.Adapters[name].Prompt; prompt != "" && prompt != "stdin" && prompt != "argument" {
+			fault("adapters.%s.prompt: expected stdin or argument, found %q", name, prompt)
+		}
+	}
+	return faults
 }
 
 // argv is the command line for a model, "" being the tool's own choice. A "-" at the end of the command, which stands for stdin, stays there.

@@ -42,6 +42,7 @@ type Changes struct {
 	Branch    string // "" when detached
 	Files     []Change
 	Notes     []string
+	unnamed   bool // in Files is something that To does not hold
 }
 
 // ends are the two trees of a scope.

@@ -70,7 +70,7 @@ func skip(c *Config, gate, id, reason string) (Violation, error) {
 				continue
 			}
 			if r.ID == id {
-				return r.Violation, kept.setStatus(id, ViolationSkipped, reason)
+				return r.Violation, kept.skip(id, reason)
 			}
 			known = append(known, r.ID)
 		}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -44,6 +45,9 @@ func clean(dir stateDir) (Status, error) {
 	if _, err := os.Stat(string(dir)); errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
+	if err := dir.make(); err != nil {
+		return "", err // it is not ours
+	}
 	lock, _, err := tryLock(dir, "clean", time.Now())
 	if err != nil {
 		return "", err
@@ -52,9 +56,17 @@ func clean(dir stateDir) (Status, error) {
 		return StatusLockConflict, nil
 	}
 	defer lock.release()
-	for _, name := range []string{stateName, stateName + ".bad", snapshotsDir, violationsDir, logsDir, debugName, debugName + ".old"} {
+	names := []string{stateName, stateName + ".bad", snapshotsDir, violationsDir, debugName, debugName + ".old"}
+	runs, _ := os.ReadDir(dir.path(logsDir)) // what is not there needs no cleaning
+	for _, run := range runs {
+		if isRunID(run.Name()) {
+			names = append(names, filepath.Join(logsDir, run.Name()))
+		}
+	}
+	for _, name := range names {
 		err = errors.Join(err, os.RemoveAll(dir.path(name)))
 	}
+	_ = os.Remove(dir.path(logsDir)) // unless something else is in it
 	return "", err
 }
 

@@ -156,7 +156,7 @@ func oneOf(words ...string) func(any) error {
 		if text, ok := value.(string); ok && slices.Contains(words, text) {
 			return nil
 		}
-		return fmt.Errorf("expected %s, found %q", strings.Join(words, " or "), value)
+		return fmt.Errorf("expected %s, found %q", strings.Join(words, " or "), fmt.Sprint(value))
 	}
 }
 
@@ -173,7 +173,7 @@ func notEmpty(value any) error {
 	if text, ok := value.(string); ok && text != "" && !strings.HasPrefix(text, "-") {
 		return nil
 	}
-	return fmt.Errorf("expected the name of a branch or commit, found %q", value)
+	return fmt.Errorf("expected the name of a branch or commit, found %q", fmt.Sprint(value))
 }
 
 // insideProject: log_dir is emptied by `clean`, so it must be a folder of its own.
@@ -182,11 +182,11 @@ func insideProject(value any) error {
 	clean := filepath.ToSlash(filepath.Clean(text))
 	switch {
 	case !ok || text == "" || clean == ".":
-		return fmt.Errorf("expected a folder of its own, found %q", value)
+		return fmt.Errorf("expected a folder of its own, found %q", fmt.Sprint(value))
 	case filepath.IsAbs(text):
 		return nil
 	case !filepath.IsLocal(text), clean == configDir, strings.HasPrefix(clean, ".git/"), clean == ".git":
-		return fmt.Errorf("expected a folder inside the project or an absolute path, found %q", value)
+		return fmt.Errorf("expected a folder inside the project or an absolute path, found %q", fmt.Sprint(value))
 	}
 	return nil
 }

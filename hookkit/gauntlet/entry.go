@@ -1,6 +1,7 @@
 package gauntlet
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -33,11 +34,20 @@ func addJob(list []*Job, c *Config, gate *Gate, dir string, files []Change) []*J
 			return list
 		}
 	}
-	work := dir
+	return append(list, &Job{Gate: gate, Entry: dir, Dir: c.workDir(gate, dir, files), Files: files})
+}
+
+// workDir is where a check runs. An entry point may name a file: then its folder.
+func (c *Config) workDir(gate *Gate, entry string, files []Change) string {
 	if gate.WorkingDirectory != "" {
-		work = gate.WorkingDirectory
+		return filepath.Join(c.Root, filepath.FromSlash(gate.WorkingDirectory))
 	}
-	return append(list, &Job{Gate: gate, Entry: dir, Dir: filepath.Join(c.Root, filepath.FromSlash(work)), Files: files})
+	dir := filepath.Join(c.Root, filepath.FromSlash(entry))
+	isIt := func(f Change) bool { return f.Path == entry }
+	if info, err := os.Stat(dir); (err != nil || !info.IsDir()) && slices.ContainsFunc(files, isIt) {
+		return filepath.Dir(dir)
+	}
+	return dir
 }
 
 func mergeFiles(a, b []Change) []Change {

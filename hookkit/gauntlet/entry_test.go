@@ -2,6 +2,8 @@ package gauntlet
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -87,4 +89,22 @@ func TestFolderTakesWhatIsInIt(t *testing.T) {
 		assert.Equal(t, len(in.match([]Change{{Path: "dir/" + name}})["dir"]), 1)
 		assert.Equal(t, len(in.match([]Change{{Path: "dirx" + name}})), 0)
 	})
+}
+
+// A check whose entry point names a file must not pass for want of a folder of that name.
+func TestEntryPointThatIsAFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	assert.NilError(t, os.MkdirAll(filepath.Join(root, "now", "a-folder"), 0o755))
+	assert.NilError(t, os.WriteFile(filepath.Join(root, "now", "a-file"), nil, 0o600))
+	c := &Config{Root: root}
+	for entry, want := range map[string]string{
+		"now/a-file": "now", "now/deleted": "now", "now/a-folder": "now/a-folder", "now": "now",
+	} {
+		gate := &Gate{Kind: Check, Name: "c"}
+		c.EntryPoints = []EntryPoint{{Path: entry, Gates: []*Gate{gate}}}
+		list := jobs(c, []Change{{Path: entry}}, func(*Gate) bool { return true })
+		assert.Equal(t, len(list), 1)
+		assert.Equal(t, list[0].Dir, filepath.Join(root, filepath.FromSlash(want)), entry)
+	}
 }

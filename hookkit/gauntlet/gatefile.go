@@ -59,10 +59,15 @@ func (c *Config) loadGates(raw *configFile, text string) error {
 				faults = append(faults, err)
 				continue
 			}
+			if other := c.gate(kind, gate.Name); other != nil {
+				faults = append(faults, fmt.Errorf("%s: there is %s already: two files for one %s", rel(c.Root, path), rel(c.Root, other.Path), kind))
+				continue
+			}
 			c.Gates = append(c.Gates, gate)
 		}
 	}
 	faults = append(faults, c.tie(raw, text)...)
+	faults = append(faults, c.toolFaults(text)...)
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
@@ -168,6 +173,9 @@ func (c *Config) reviewGate(g *Gate, data []byte) ([]config.Fault, error) {
 		}
 	}
 	var faults []config.Fault
+	if !hasFront && bytes.HasPrefix(body, []byte("---")) {
+		faults = append(faults, config.Fault{Line: 1, Text: "the front matter has no end: a line \"---\" is missing"})
+	}
 	g.CLIPreference, g.Model, g.NumReviews = file.CLIPreference, file.Model, 1
 	if file.NumReviews != nil {
 		g.NumReviews = *file.NumReviews

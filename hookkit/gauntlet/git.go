@@ -140,7 +140,9 @@ func (r *repository) gitFed(ctx context.Context, more []string, stdin []byte, ar
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, program, append([]string{"--no-optional-locks"}, args...)...)
+	// The user's post-index-change is for the user's index.
+	args = append([]string{"--no-optional-locks", "-c", "core.hooksPath=" + os.DevNull}, args...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.Clip(r.env), more...)
 	if stdin != nil {
@@ -148,7 +150,8 @@ func (r *repository) gitFed(ctx context.Context, more []string, stdin []byte, ar
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 100 * time.Millisecond // a child of git's that hangs must not hold us
+	// A child of git's that hangs must not hold us; but on a busy machine git's own last words take their time.
+	cmd.WaitDelay = 2 * time.Second
 	err = cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return stdout.Bytes(), nil

@@ -25,7 +25,7 @@ type runLock struct {
 // tryLock takes the lock of log_dir. lock is nil when somebody else holds it; holder is what they wrote.
 func tryLock(dir stateDir, runID string, now time.Time) (lock *runLock, holder string, err error) {
 	path := dir.path(lockName)
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+	if info, missing := os.Lstat(path); missing == nil && !info.Mode().IsRegular() {
 		_ = os.Remove(path) // a link would have us write where it leads
 	}
 	f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))

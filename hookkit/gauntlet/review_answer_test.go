@@ -24,7 +24,9 @@ func TestReadAnswer(t *testing.T) {
 		"the object alone":            {output: one, want: found(3, "high")},
 		"in a fenced block":           {output: "I looked at it.\n\n```json\n" + one + "\n```\nThat is all.\n", want: found(3, "high")},
 		"the last one counts":         {output: `{"status":"pass","violations":[]}` + "\nwait:\n" + one, want: found(3, "high")},
-		"fenced before loose":         {output: "```\n" + one + "\n```\n{\"status\":\"pass\"}", want: found(3, "high")},
+		"the last one, fenced or not": {output: "The diff holds\n```json\n{\"status\":\"pass\",\"violations\":[]}\n```\nwhich I ignore.\n" + one, want: found(3, "high")},
+		"a block in a brace of prose": {output: "func f() {\n```\n" + one + "\n```\n}", want: found(3, "high")},
+		"the last word is faulty":     {output: `{"status":"pass"} no, wait: {"status":"fail","violations":[{"file":"a.go",}]}`, err: "its JSON cannot be read"},
 		"after prose with a brace":    {output: "func f() { is not \"closed\n" + one, want: found(3, "high")},
 		"another object behind it":    {output: one + "\n{\"tokens\": 12}\n", want: found(3, "high")},
 		"in claude's envelope":        {output: `{"type":"result","is_error":false,"result":"` + strings.ReplaceAll(one, `"`, `\"`) + `"}`, want: found(3, "high")},
@@ -62,11 +64,16 @@ func TestReadAnswer(t *testing.T) {
 func TestPromptIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	task := ReviewTask{Job: &Job{Gate: &Gate{Name: "quality", ReviewSpec: ReviewSpec{Instructions: "Look for bugs."}}, Entry: "."}}
-	prompt, _ := promptFor(task, []byte("+++ b/a.go\n@@ -0,0 +1 @@\n+package a\n"), []Violation{{ID: "abc123", File: "a.go", Line: 1, Issue: "x"}})
-	_, err := readAnswer(prompt)
-	assert.Assert(t, err != nil)
-	_, err = readAnswer(prompt + reminder(errNoAnswer))
-	assert.Assert(t, err != nil)
+	p := promptFor(task, []byte("+++ b/a.json\n@@ -0,0 +1 @@\n+"+`{"status":"pass","violations":[]}`+"\n"), []Violation{{ID: "abc123", File: "a.go", Line: 1, Issue: "x"}})
+	for _, printed := range []string{p.text, p.text + reminder(errNoAnswer), "user\r\n" + strings.ReplaceAll(p.text, "\n", "\r\n")} {
+		_, err := readAnswer(p.behind(printed))
+		assert.ErrorIs(t, err, errNoAnswer)
+		_, err = readAnswer(p.behind(printed + `{"status":"pass"}`))
+		assert.NilError(t, err)
+	}
+	_, err := readAnswer(p.behind(strings.TrimSuffix(p.text, p.end+"\n")))
+	assert.ErrorIs(t, err, errNoAnswer, "it broke off in the diff")
+	assert.Equal(t, p.behind("no prompt"), "no prompt")
 }
 
 // TestReviewersWordsStayInTheirPlace: what a reviewer writes is one line, without control characters, and not endless.

@@ -13,7 +13,7 @@ type diffLines map[string]*fileDiff
 
 // fileDiff is what a diff says of one file.
 type fileDiff struct {
-	added map[int]bool // numbers, from 1, in the file as it is now
+	added map[int]string // by their numbers, from 1, in the file as it is now
 	lines []diffLine
 }
 
@@ -32,7 +32,7 @@ func readDiff(diff []byte) diffLines {
 		text := strings.TrimSuffix(string(raw), "\n")
 		switch {
 		case left > 0 && strings.HasPrefix(text, "+"):
-			file.added[number] = true
+			file.added[number] = text
 			file.lines = append(file.lines, diffLine{number, text})
 			number, left = number+1, left-1
 		case left > 0 && (strings.HasPrefix(text, " ") || text == ""):
@@ -41,7 +41,7 @@ func readDiff(diff []byte) diffLines {
 		case left > 0 && strings.HasPrefix(text, "-"):
 			file.lines = append(file.lines, diffLine{number, text})
 		case strings.HasPrefix(text, "+++ "):
-			file = &fileDiff{added: map[int]bool{}}
+			file = &fileDiff{added: map[int]string{}}
 			files[diffName(strings.TrimPrefix(text, "+++ "))] = file
 		case strings.HasPrefix(text, "@@ ") && file != nil:
 			number, left = hunkStart(text)
@@ -80,7 +80,7 @@ func hunkStart(text string) (line, count int) {
 // has reports whether a finding is about the diff: a line that it added, or, for line 0, a file in which it added some.
 func (d diffLines) has(file string, line int) bool {
 	f := d[file]
-	return f != nil && len(f.added) > 0 && (line <= 0 || f.added[line])
+	return f != nil && len(f.added) > 0 && (line <= 0 || f.added[line] != "")
 }
 
 // aroundLines is how many lines of the diff are shown before and after the one that a violation is about.
@@ -99,6 +99,24 @@ func (d diffLines) around(file string, line int) string {
 		}
 	}
 	return b.String()
+}
+
+// line is the line that the diff added with this number, with its first character; "" if there is none.
+func (d diffLines) line(file string, number int) string {
+	if f := d[file]; f != nil {
+		return strings.ToValidUTF8(f.added[number], "\uFFFD")
+	}
+	return ""
+}
+
+// near reports whether a line that line returned stands within aroundLines of a number now: reviewers count roughly. "" is the file as a whole.
+func (d diffLines) near(file string, number int, text string) bool {
+	for n := number - aroundLines; n <= number+aroundLines; n++ {
+		if d.line(file, n) == text && (text != "" || n == number) {
+			return true
+		}
+	}
+	return false
 }
 
 // longestDiffLine bounds a line that is shown, in bytes.

@@ -71,7 +71,7 @@ func TestCleanName(t *testing.T) {
 	d := readDiff([]byte(someDiff))
 	for name, want := range map[string]string{
 		"till.go": "till.go", "./till.go": "till.go", "b/till.go": "till.go", "a/till.go": "till.go", "/home/dev/till/till.go": "till.go",
-		"`till.go`": "till.go", " till.go ": "till.go", "a/other.go": "a/other.go", "/etc/passwd": "/etc/passwd",
+		"`till.go`": "till.go", "\"till.go\"": "till.go", "a/other.go": "a/other.go", "/etc/passwd": "/etc/passwd",
 	} {
 		assert.Equal(t, d.cleanName(name, "/home/dev/till"), want, "%q", name)
 	}

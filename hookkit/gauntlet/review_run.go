@@ -69,11 +69,11 @@ func (run *reviewRun) review(ctx context.Context, result *Result) {
 		cannot(fmt.Sprintf("the diff cannot be made: %v", err))
 		return
 	}
-	prompt, cut := promptFor(run.task, diff, verifiable(kept.records))
-	if cut {
+	question := promptFor(run.task, diff, verifiable(kept.records))
+	if question.cut {
 		result.Notes = append(result.Notes, fmt.Sprintf("%s: the diff is longer than %d KiB; only its beginning was reviewed", run.task.Job.Title(), maxDiff>>10))
 	}
-	answers, problems := run.ask(ctx, prompt)
+	answers, problems := run.ask(ctx, question)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errReviewTimeout):
 		// A gate that does not end in time has failed, like a check.
@@ -102,6 +102,7 @@ func (run *reviewRun) wanted() int { return max(1, run.task.Job.Gate.NumReviews)
 
 // judge compares the answers with what was known, and keeps what there is now.
 func (run *reviewRun) judge(result *Result, kept *violations, answers []reviewed, diff []byte) {
+	kept.takeSkips() // a review takes minutes, and somebody may have skipped one meanwhile
 	now, dropped := verification{
 		job: run.task.Job, root: run.task.Config.Root, diff: readDiff(diff), rerun: run.task.Rerun,
 		threshold: run.task.Config.RerunThreshold, answers: answers,
@@ -148,7 +149,7 @@ func listed(records []record) []Violation {
 }
 
 // ask collects the answers. problems has a line for each tool that gave none.
-func (run *reviewRun) ask(ctx context.Context, prompt string) (answers []reviewed, problems []string) {
+func (run *reviewRun) ask(ctx context.Context, question prompt) (answers []reviewed, problems []string) {
 	gate := run.task.Job.Gate
 	names := gate.CLIPreference
 	if len(names) == 0 {
@@ -176,7 +177,7 @@ func (run *reviewRun) ask(ctx context.Context, prompt string) (answers []reviewe
 			if !ok {
 				return
 			}
-			a, err := run.askTool(ctx, name, prompt)
+			a, err := run.askTool(ctx, name, question)
 			mu.Lock()
 			if err == nil {
 				answers = append(answers, reviewed{name, a})

@@ -117,6 +117,26 @@ func TestReviewSkippedViolationDoesNotFail(t *testing.T) {
 }
 
 // Fault 54: prose, half an answer, 50 MB, a login. Each is replaced by the next tool of the preference.
+// A skip is not lost when a review is on its way.
+func TestReviewTakesASkipThatCameMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newReviewWorld(t)
+	w.expectClaude().Answer(finds, "", 0)
+	r := w.review()
+	assert.Equal(t, r.Outcome, Failed)
+	id, diff := r.Violations[0].ID, w.task.Diff
+	w.task.Diff = func(ctx context.Context) ([]byte, error) { // the records have been read
+		kept, err := loadViolations(w.task.Dir)
+		assert.NilError(t, err)
+		assert.NilError(t, kept.skip(id, "on purpose"))
+		return diff(ctx)
+	}
+	w.expectClaude().Answer(finds, "", 0)
+	r = w.review()
+	assert.Equal(t, r.Outcome, Passed, r.Why)
+	assert.Equal(t, r.Violations[0].Reason, "on purpose")
+}
+
 func TestReviewToolThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

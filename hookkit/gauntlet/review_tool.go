@@ -17,7 +17,7 @@ import (
 const maxAnswer = 1 << 20
 
 // askTool asks one tool, and once more if its answer cannot be read.
-func (run *reviewRun) askTool(ctx context.Context, name, prompt string) (answer, error) {
+func (run *reviewRun) askTool(ctx context.Context, name string, question prompt) (answer, error) {
 	tool, ok := adapterFor(name, run.task.Config.Adapters)
 	if !ok {
 		return answer{}, fmt.Errorf("unknown tool; give it a command under cli.adapters.%s", name)
@@ -27,7 +27,7 @@ func (run *reviewRun) askTool(ctx context.Context, name, prompt string) (answer,
 			return answer{}, err
 		}
 	}
-	output, err := run.call(ctx, tool, prompt)
+	output, err := run.call(ctx, tool, question)
 	if err != nil {
 		return answer{}, err
 	}
@@ -39,7 +39,8 @@ func (run *reviewRun) askTool(ctx context.Context, name, prompt string) (answer,
 		return answer{}, errors.New(why)
 	}
 	_, _ = fmt.Fprintf(run.log, "\n== the answer cannot be read: %v; asked once more\n", err)
-	output, callErr := run.call(ctx, tool, prompt+reminder(err))
+	question.text += reminder(err)
+	output, callErr := run.call(ctx, tool, question)
 	if callErr != nil {
 		return answer{}, callErr
 	}
@@ -49,19 +50,19 @@ func (run *reviewRun) askTool(ctx context.Context, name, prompt string) (answer,
 	return answer{}, fmt.Errorf("unreadable answer, twice: %w", err)
 }
 
-// call runs a tool and gives the end of its output. A tool that fails but has answered has answered.
-func (run *reviewRun) call(ctx context.Context, tool adapter, prompt string) (string, error) {
-	argv := tool.argv(run.task.Job.Gate.Model, prompt)
-	if tool.argument && len(prompt) > maxArgument {
-		return "", fmt.Errorf("the prompt of %d KiB is too long for an argument (cli.adapters.%s.prompt: stdin has no such limit)", len(prompt)>>10, tool.name)
+// call runs a tool and gives the end of its output, without the prompt. A tool that fails but has answered has answered.
+func (run *reviewRun) call(ctx context.Context, tool adapter, question prompt) (string, error) {
+	argv := tool.argv(run.task.Job.Gate.Model, question.text)
+	if tool.argument && len(question.text) > maxArgument {
+		return "", fmt.Errorf("the prompt of %d KiB is too long for an argument (cli.adapters.%s.prompt: stdin has no such limit)", len(question.text)>>10, tool.name)
 	}
-	_, _ = fmt.Fprintf(run.log, "\n== %s: a prompt of %d bytes to %s\n", time.Now().Format(time.RFC3339), len(prompt), strings.Join(tool.command, " "))
+	_, _ = fmt.Fprintf(run.log, "\n== %s: a prompt of %d bytes to %s\n", time.Now().Format(time.RFC3339), len(question.text), strings.Join(tool.command, " "))
 	tail := proc.NewTail(maxAnswer)
 	command := proc.Command{
 		Argv: argv, Dir: run.task.Config.Root, Env: run.task.Env, Output: io.MultiWriter(tail, &bounded{w: run.log, left: maxAnswer}), Grace: run.task.Grace,
 	}
 	if !tool.argument {
-		command.Stdin = strings.NewReader(prompt)
+		command.Stdin = strings.NewReader(question.text)
 	}
 	result := proc.Run(ctx, command)
 	if ctx.Err() != nil {
@@ -70,7 +71,7 @@ func (run *reviewRun) call(ctx context.Context, tool adapter, prompt string) (st
 	if result.StartErr != nil {
 		return "", startProblem(result.StartErr)
 	}
-	output := string(bytes.ToValidUTF8(tail.Kept().Text, []byte("\uFFFD")))
+	output := question.behind(string(bytes.ToValidUTF8(tail.Kept().Text, []byte("\uFFFD"))))
 	if !result.OK() {
 		if _, answerErr := readAnswer(output); answerErr == nil {
 			return output, nil

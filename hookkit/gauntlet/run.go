@@ -72,7 +72,7 @@ func (r *runner) run(ctx context.Context, request *Request) *Summary {
 	s := &Summary{Began: began, MaxRetries: r.config.MaxRetries, LogDir: r.config.LogDir}
 	defer func() { s.Took = time.Since(began) }()
 	a := &activity{runner: r, request: request, dir: stateDir(r.config.LogDir), summary: s}
-	s.RunID = fmt.Sprintf("%s-%d", began.UTC().Format("20060102-150405.000"), os.Getpid())
+	s.RunID = fmt.Sprintf("%s-%d", began.UTC().Format(runIDTime), os.Getpid())
 	unlock, joined := a.begin(ctx)
 	if unlock == nil {
 		return s
@@ -175,7 +175,7 @@ func (a *activity) gates(ctx context.Context) {
 		}
 	case len(list) == 0:
 		s.Status = StatusNoApplicableGates
-	case a.request.complete() && a.state.Attempts > a.config.MaxRetries && a.state.FailedTree == c.To && a.state.failing():
+	case a.request.complete() && a.state.Attempts > a.config.MaxRetries && a.state.FailedTree == c.To && !c.unnamed && a.state.failing():
 		s.Status, s.Attempt = StatusRetryLimitExceeded, a.state.Attempts
 		s.Why = "nothing has changed since the last run failed; `agent-gauntlet clean` starts anew"
 	}

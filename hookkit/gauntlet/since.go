@@ -25,8 +25,9 @@ func (a *activity) changes(ctx context.Context) (*Changes, error) {
 		c.Notes = []string{"what passed last is no longer in the repository; everything since the base counts"}
 		a.state.Passed, a.state.Anchor, a.state.Jobs = nil, nil, nil
 	}
+	err := a.compare(ctx, c)
 	c.Notes = slices.Concat(c.Notes, a.ends.notes, a.ends.omitted)
-	return c, a.compare(ctx, c)
+	return c, err
 }
 
 // compare fills in the files of c, and the tree of the work tree where that is the end.
@@ -42,7 +43,7 @@ func (a *activity) compare(ctx context.Context, c *Changes) (err error) {
 	}
 	c.Files, err = a.snaps.since(ctx, c.From)
 	wait.Wait()
-	return errors.Join(err, treeErr)
+	return errors.Join(err, treeErr, a.addSubmodules(ctx, c))
 }
 
 // mark is the moment from which the run counts instead of the base: where the failing runs began, or the last pass. On another

@@ -173,12 +173,16 @@ func (s *snapshotter) prune(before time.Time) {
 
 // diff is the text of what differs between two trees in these files. Names are literal, whatever is in them.
 func (s *snapshotter) diff(ctx context.Context, from, to string, files []Change) ([]byte, error) {
-	const most = 2000 // names on one command line; more, and the whole difference is taken
+	const most = 512 << 10 // bytes of names on one command line; more, and the whole difference is taken
+	names := 0
+	for _, f := range files {
+		names += len(f.Path) + 1
+	}
 	args := []string{
 		"--literal-pathspecs", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative",
 		"--src-prefix=a/", "--dst-prefix=b/", from, to, "--",
 	}
-	if len(files) <= most {
+	if names <= most {
 		for _, f := range files {
 			args = append(args, f.Path)
 		}

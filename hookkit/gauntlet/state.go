@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/session"
@@ -150,9 +151,16 @@ func (d stateDir) foreign() string {
 	if err != nil {
 		return ""
 	}
-	ours := []string{stateName, stateName + ".bad", lockName, snapshotsDir, violationsDir, logsDir, debugName, debugName + ".old", ignoreName, ".gitkeep"}
+	ours := []string{stateName, stateName + ".bad", lockName, debugName, debugName + ".old", ignoreName, ".gitkeep"}
+	if exists(d.path(lockName)) {
+		ours = append(ours, snapshotsDir, violationsDir, logsDir) // before there was a run, they are somebody else's
+	}
 	for _, entry := range entries {
-		if !slices.Contains(ours, entry.Name()) {
+		name := entry.Name()
+		if half, ok := strings.CutSuffix(name, ".tmp"); ok { // another run writes one of ours at this moment: ".NAME.PID-N.tmp"
+			name = strings.TrimSuffix(strings.TrimPrefix(half, "."), filepath.Ext(half))
+		}
+		if !slices.Contains(ours, name) {
 			return entry.Name()
 		}
 	}
@@ -217,11 +225,24 @@ func (d stateDir) sweep(runID string) {
 	if err != nil {
 		return
 	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !isRunID(e.Name()) })
 	for i := range len(entries) - keptLogFolders {
 		if name := entries[i].Name(); name != runID { // names begin with the time, so the first are the oldest
 			_ = os.RemoveAll(d.path(logsDir, name))
 		}
 	}
+}
+
+// runIDTime begins the id of a run; the process follows.
+const runIDTime = "20060102-150405.000"
+
+// isRunID reports whether a name is that of a run: nothing else in the folder of logs is ours to remove.
+func isRunID(name string) bool {
+	if len(name) <= len(runIDTime) || name[len(runIDTime)] != '-' {
+		return false
+	}
+	_, err := time.Parse(runIDTime, name[:len(runIDTime)])
+	return err == nil
 }
 
 // forget removes what a pass has settled.

@@ -21,6 +21,12 @@ func TestLogDirIsOurs(t *testing.T) {
 	assert.NilError(t, os.WriteFile(used.path("main.go"), nil, 0o600))
 	assert.ErrorContains(t, used.make(), "log_dir must be a folder of its own, and "+string(used)+" holds main.go")
 
+	busy := stateDir(t.TempDir())
+	for _, name := range []string{"..gitignore.123-4.tmp", ".state.json.99-0.tmp"} {
+		assert.NilError(t, os.WriteFile(busy.path(name), nil, 0o600))
+	}
+	assert.NilError(t, busy.make(), "another run is at work")
+
 	linked := stateDir(t.TempDir())
 	assert.NilError(t, os.Symlink(t.TempDir(), linked.path(logsDir)))
 	assert.ErrorContains(t, linked.make(), "is no folder")
@@ -68,15 +74,41 @@ func TestStateSurvives(t *testing.T) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t.TempDir())
-	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
-		assert.NilError(t, os.MkdirAll(dir.path(logsDir, name), 0o700))
+	run := func(n string) string { return "20260101-00000" + n + ".000-77" }
+	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
+		assert.NilError(t, os.MkdirAll(dir.path(logsDir, run(n)), 0o700))
+		assert.NilError(t, os.MkdirAll(dir.path(logsDir, "0-somebody-else-"+n), 0o700))
 	}
-	dir.sweep("1") // the clock was set back: this run's folder is the oldest by its name
-	entries, err := os.ReadDir(dir.path(logsDir))
+	left := func() (runs, others string) {
+		entries, err := os.ReadDir(dir.path(logsDir))
+		assert.NilError(t, err)
+		for _, e := range entries {
+			if isRunID(e.Name()) {
+				runs += strings.TrimSuffix(strings.TrimPrefix(e.Name(), "20260101-00000"), ".000-77")
+			} else {
+				others += e.Name()[len("0-somebody-else-"):]
+			}
+		}
+		return runs, others
+	}
+	dir.sweep(run("1")) // the clock was set back: this run's folder is the oldest by its name
+	runs, others := left()
+	assert.Equal(t, runs+" "+others, "145678 12345678")
+	assert.NilError(t, os.WriteFile(dir.path(lockName), nil, 0o600))
+	_, err := clean(dir)
 	assert.NilError(t, err)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	assert.Equal(t, strings.Join(names, ""), "145678")
+	runs, others = left()
+	assert.Equal(t, runs+" "+others, " 12345678", "nothing of somebody else's is lost")
+}
+
+// A folder with logs of somebody else's is no log_dir, though ours would have the same name in it.
+func TestLogDirWithLogs(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(t.TempDir())
+	assert.NilError(t, os.MkdirAll(dir.path(logsDir, "app"), 0o700))
+	assert.ErrorContains(t, dir.make(), "holds logs")
+	_, err := clean(dir)
+	assert.ErrorContains(t, err, "holds logs")
+	_, err = os.Stat(dir.path(logsDir, "app"))
+	assert.NilError(t, err)
 }

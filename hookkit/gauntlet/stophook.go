@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -171,10 +172,11 @@ func (h *stopHook) tooSoon(c *Config) bool {
 		return false
 	}
 	state := stateDir(c.LogDir).peek()
-	if len(state.Runs) == 0 || state.Anchor != nil {
+	runs := slices.DeleteFunc(state.Runs, func(r RunRecord) bool { return r.Partial }) // such a run says nothing about the whole
+	if len(runs) == 0 || state.Anchor != nil {
 		return false
 	}
-	since := h.began.Sub(state.Runs[len(state.Runs)-1].Began)
+	since := h.began.Sub(runs[len(runs)-1].Began)
 	return since >= 0 && since < c.StopHook.Interval // a clock that was set back makes no interval
 }
 
@@ -204,6 +206,9 @@ func (h *stopHook) gates(ctx context.Context, c *Config) *Summary {
 // decide turns a run into what the host is told.
 func (h *stopHook) decide(s *Summary) hookkit.StopDecision {
 	allow := hookkit.AllowStop().Silently()
+	for _, note := range s.Notes {
+		h.say("%s", note)
+	}
 	tell := ""
 	switch s.Status {
 	case StatusFailed:

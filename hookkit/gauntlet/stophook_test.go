@@ -2,8 +2,10 @@ package gauntlet
 
 import (
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/fs"
 
 	"github.com/hookkit/brepl/hookkit/settings"
 )
@@ -29,4 +31,21 @@ func TestOwnEntry(t *testing.T) {
 		assert.Equal(t, ownEntry(row.handler), row.own, "%+v", row.handler)
 		assert.Equal(t, callsUs(row.handler), row.calls, "%+v", row.handler)
 	}
+}
+
+// run_interval_minutes counts from a run that spoke for the whole project.
+func TestIntervalCountsWholeRuns(t *testing.T) {
+	t.Parallel()
+	dir := stateDir(fs.NewDir(t, "log").Path())
+	h := &stopHook{began: time.Now()}
+	c := &Config{LogDir: string(dir), StopHook: StopHookConfig{Interval: time.Hour}}
+	state := &RunState{Runs: []RunRecord{{ID: "1", Began: h.began.Add(-2 * time.Hour), Status: StatusPassed}}}
+	assert.NilError(t, dir.save(state))
+	assert.Assert(t, !h.tooSoon(c))
+	state.Runs = append(state.Runs, RunRecord{ID: "2", Began: h.began.Add(-time.Minute), Status: StatusFailed, Mode: Uncommitted, Partial: true})
+	assert.NilError(t, dir.save(state))
+	assert.Assert(t, !h.tooSoon(c), "it was about a part")
+	state.Runs = append(state.Runs, RunRecord{ID: "3", Began: h.began.Add(-time.Minute), Status: StatusPassed})
+	assert.NilError(t, dir.save(state))
+	assert.Assert(t, h.tooSoon(c))
 }

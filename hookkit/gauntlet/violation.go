@@ -24,6 +24,8 @@ type record struct {
 	Violation
 	Gate   string `json:"gate"`
 	Object string `json:"object"` // the content's id, in git, of the file it is in
+	Inputs string `json:"inputs"` // a hash of what was reviewed
+	Code   string `json:"code"`   // its line in the diff
 }
 
 // violations is the folder of one job.
@@ -44,12 +46,32 @@ func loadViolations(dir string) (*violations, error) {
 		return nil, err
 	}
 	if err = json.Unmarshal(data, &v.records); err != nil {
-		return nil, fmt.Errorf("%s: %w; `agent-gauntlet clean` starts anew", filepath.Join(dir, foundName), err)
+		v.note("%s cannot be read (%v); the violations are those that have files", filepath.Join(dir, foundName), err)
+		v.records = v.fromFiles()
 	}
 	for i := range v.records {
 		v.readStatus(&v.records[i])
 	}
 	return v, nil
+}
+
+// fromFiles makes records of the violations' own files.
+func (v *violations) fromFiles() (list []record) {
+	entries, _ := os.ReadDir(v.dir) // what cannot be read holds nothing
+	for _, entry := range entries {
+		id, isOne := strings.CutSuffix(entry.Name(), ".json")
+		if !isOne || entry.Name() == foundName {
+			continue
+		}
+		r := record{}
+		data, err := os.ReadFile(v.file(id))
+		if err != nil || json.Unmarshal(data, &r.Violation) != nil || r.File == "" || r.Issue == "" {
+			continue
+		}
+		r.ID = id
+		list = append(list, r)
+	}
+	return list
 }
 
 // readStatus takes over what the agent wrote into a violation's file. Only the status and its reason count there.
@@ -79,6 +101,17 @@ func (v *violations) readStatus(r *record) {
 	}
 }
 
+// takeSkips takes over what was skipped since the records were read.
+func (v *violations) takeSkips() {
+	again := violations{dir: v.dir}
+	for i := range v.records {
+		r := v.records[i]
+		if again.readStatus(&r); r.Status == ViolationSkipped {
+			v.records[i] = r
+		}
+	}
+}
+
 func (v *violations) note(format string, args ...any) {
 	v.notes = append(v.notes, fmt.Sprintf(format, args...))
 }
@@ -102,7 +135,7 @@ func (v *violations) save() error {
 		return err
 	}
 	for i := range v.records {
-		if err = writeJSON(v.file(v.records[i].ID), v.records[i].Violation.forFile()); err != nil {
+		if err = writeJSON(v.file(v.records[i].ID), v.records[i].forFile()); err != nil {
 			return err
 		}
 	}
@@ -129,14 +162,14 @@ func writeJSON(path string, value any) error {
 	return session.WriteFile(path, append(data, '\n'), session.WriteOptions{Mode: 0o600})
 }
 
-// setStatus marks one violation, as `agent-gauntlet skip` does.
-func (v *violations) setStatus(id string, status ViolationStatus, reason string) error {
+// skip marks one violation as skipped.
+func (v *violations) skip(id, reason string) error {
 	i := slices.IndexFunc(v.records, func(r record) bool { return r.ID == id })
 	if i < 0 {
 		return fmt.Errorf("there is no violation %s", id)
 	}
-	v.records[i].Status, v.records[i].Reason = status, reason
-	return writeJSON(v.file(id), v.records[i].Violation.forFile())
+	v.records[i].Status, v.records[i].Reason = ViolationSkipped, reason
+	return writeJSON(v.file(id), v.records[i].forFile())
 }
 
 // newID names a violation by what it says, so that the same finding of two runs has one name. taken are those in use.

@@ -23,17 +23,18 @@ type reviewed struct {
 
 // life takes the violations of a job through a review: it returns those that are there now, and how many findings were dropped. The rules:
 //
-//	an old one stays   if a reviewer says that it is not fixed or finds it again, or if its file has not changed since
-//	                   it was found; a skipped one stays skipped
+//	an old one stays   if no file of the job has changed, unless the agent says that it is fixed and a reviewer agrees; if a reviewer says
+//	                   that it is not fixed or finds it again; if its file has not changed; a skipped one stays skipped
 //	an old one goes    otherwise: a reviewer looked at the changed file and did not find it any more
 //	a new one counts   if the diff added its line; in a rerun, only from the threshold on
 func (c verification) life(old []record) (now []record, dropped int) {
 	var fresh []record
 	repeated := make([]bool, len(old))
 	for _, a := range c.answers {
+		again, told := matcher{c.diff, old, map[int]int{}}, matcher{c.diff, fresh, map[int]int{}}
 		for _, f := range a.violations {
 			f.file = c.diff.cleanName(f.file, c.root)
-			if i := findSame(old, f); i >= 0 {
+			if i := again.find(f); i >= 0 {
 				repeated[i] = true
 				continue
 			}
@@ -42,17 +43,19 @@ func (c verification) life(old []record) (now []record, dropped int) {
 				dropped++
 				continue
 			}
-			if findSame(fresh, f) < 0 {
+			twice := func(r record) bool { return r.File == f.file && r.Line == f.line && r.Issue == f.issue }
+			if told.find(f) < 0 && !slices.ContainsFunc(fresh, twice) {
 				fresh = append(fresh, c.record(f, a.tool, slices.Concat(old, fresh)))
 			}
 		}
 	}
 	for i, r := range old {
+		r.Gate = c.job.Gate.Name // it may come from its own file
 		switch {
 		case r.Status == ViolationSkipped:
 			now = append(now, r)
 		case repeated[i] || c.stands(r):
-			r.Status, r.Object = ViolationNew, c.objectOf(r.File)
+			r.Status, r.Object, r.Inputs = ViolationNew, c.objectOf(r.File), c.inputs()
 			if lines := c.diff.around(r.File, r.Line); lines != "" {
 				r.Diff = lines
 			}
@@ -64,6 +67,9 @@ func (c verification) life(old []record) (now []record, dropped int) {
 
 // stands reports whether an old violation that no reviewer found again is still there.
 func (c verification) stands(r record) bool {
+	if r.Status == ViolationNew && r.Inputs == c.inputs() {
+		return true // a reviewer who has changed his mind has mended nothing
+	}
 	fixed, asked := true, false
 	for _, a := range c.answers {
 		if said, ok := a.previous[r.ID]; ok {
@@ -74,8 +80,11 @@ func (c verification) stands(r record) bool {
 	if asked {
 		return !fixed
 	}
-	return r.Status == ViolationNew && c.objectOf(r.File) == r.Object
+	return r.Inputs == "" || r.Inputs == c.inputs() || r.Status == ViolationNew && c.objectOf(r.File) == r.Object
 }
+
+// inputs is a hash of what the reviewers look at.
+func (c verification) inputs() string { return inputsOf("")(c.job) }
 
 // objectOf is the id of a file's content now; "" for a file that is not part of the job.
 func (c verification) objectOf(file string) string {
@@ -95,6 +104,8 @@ func (c verification) record(f finding, tool string, taken []record) record {
 		},
 		Gate:   c.job.Gate.Name,
 		Object: c.objectOf(f.file),
+		Inputs: c.inputs(),
+		Code:   c.diff.line(f.file, f.line),
 	}
 }
 
@@ -104,18 +115,43 @@ const (
 	sameAtLine   = 0.3
 )
 
-// findSame finds the violation that a finding tells again in the same words or in others, -1 for none.
-func findSame(list []record, f finding) int {
-	return slices.IndexFunc(list, func(r record) bool {
-		if r.File != f.file {
-			return false
+// matcher finds the violations that one reviewer tells again. Two findings at different lines are never the same violation.
+type matcher struct {
+	diff  diffLines
+	known []record
+	told  map[int]int // the line of the finding, by the index in known
+}
+
+// find finds the violation that a finding tells again in the same words or in others, -1 for none. One at the finding's line comes first.
+func (m matcher) find(f finding) int {
+	fits := func(i int) bool {
+		line, told := m.told[i]
+		return (!told || line == f.line) && m.same(m.known[i], f)
+	}
+	best := -1
+	for i, r := range m.known {
+		if fits(i) && (best < 0 || r.Line == f.line && m.known[best].Line != f.line) {
+			best = i
 		}
-		enough := sameAnywhere
-		if r.Line > 0 && r.Line == f.line {
-			enough = sameAtLine
-		}
-		return r.Issue == f.issue || overlap(r.Issue, f.issue) >= enough
-	})
+	}
+	if best >= 0 {
+		m.told[best] = f.line
+	}
+	return best
+}
+
+func (m matcher) same(r record, f finding) bool {
+	if r.File != f.file {
+		return false
+	}
+	if r.Status == ViolationSkipped && !m.diff.near(f.file, f.line, r.Code) {
+		return false // the reason was given for another line
+	}
+	enough := sameAnywhere
+	if r.Line > 0 && r.Line == f.line {
+		enough = sameAtLine
+	}
+	return r.Issue == f.issue || overlap(r.Issue, f.issue) >= enough
 }
 
 // overlap is the share of words that two sentences have in common, 0 to 1.

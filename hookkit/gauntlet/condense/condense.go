@@ -42,7 +42,7 @@ type Report struct {
 	More int `json:"more,omitempty"`
 	// Summary holds the tools' own closing lines, such as "3 failed, 20 passed".
 	Summary []string `json:"summary,omitempty"`
-	// Tail is the end of an unknown output.
+	// Tail is the end of an unknown output, and what stands behind cases that need not be the cause.
 	Tail []string `json:"tail,omitempty"`
 }
 
@@ -54,7 +54,7 @@ type Case struct {
 	Lines []string `json:"lines,omitempty"` // as printed, the first one included
 	Cut   int      `json:"cut,omitempty"`   // how many lines were left out in the middle
 
-	warning bool
+	warning, loose bool
 }
 
 // Output condenses the text of a check that failed. Its time is linear in the length of the text; the caller bounds that.
@@ -62,7 +62,7 @@ func Output(text string, limits Limits) Report {
 	limits = limits.withDefaults()
 	lines := cleanLines(text, limits.Width)
 	r := newReader(limits)
-	for _, line := range lines {
+	for _, line := range goVerbose(lines) {
 		r.line(line)
 	}
 	report := r.report()

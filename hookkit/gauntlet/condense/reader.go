@@ -13,7 +13,7 @@ type reader struct {
 	closing  []*regexp.Regexp
 
 	open    *openCase
-	led     []string // the lines before this one that may be the lead of a case
+	behind  []string // the last lines behind the last case
 	file    string   // the file that the cases belong to, as a line above said
 	cases   []Case
 	weak    []Case
@@ -35,9 +35,6 @@ func newReader(limits Limits) *reader {
 	return r
 }
 
-// leadLines bounds what is kept for a lead.
-const leadLines = 40
-
 func (r *reader) line(line string) {
 	if r.open != nil && r.open.goesOn(line) {
 		r.open.add(line, r.limits.Lines)
@@ -45,12 +42,12 @@ func (r *reader) line(line string) {
 	}
 	r.end()
 	if r.begins(line) {
-		r.led = nil
+		r.behind = nil
 		return
 	}
-	r.led = append(r.led, line)
-	if len(r.led) > leadLines {
-		r.led = r.led[1:]
+	r.behind = append(r.behind, line)
+	if len(r.behind) > keptBehind {
+		r.behind = r.behind[1:]
 	}
 	if len(r.summary) < r.limits.Cases && !slices.Contains(r.summary, line) && slices.ContainsFunc(r.closing, func(re *regexp.Regexp) bool { return re.MatchString(line) }) {
 		r.summary = append(r.summary, line)
@@ -71,7 +68,7 @@ func (r *reader) begins(line string) bool {
 		if found == nil || matches(g.notRE, line) || g.fileRE != nil && r.file == "" {
 			continue
 		}
-		c := Case{Tool: g.tool, warning: matches(g.warningRE, line)}
+		c := Case{Tool: g.tool, warning: matches(g.warningRE, line), loose: g.loose}
 		c.Name = strings.TrimSpace(group(g.openRE, found, "name"))
 		c.Where = group(g.openRE, found, "where")
 		if g.fileRE != nil {
@@ -79,22 +76,10 @@ func (r *reader) begins(line string) bool {
 			line = r.file + ":" + strings.TrimSpace(line)
 		}
 		r.open = &openCase{Case: c, grammar: g}
-		for _, before := range r.lead(g) {
-			r.open.add(before, r.limits.Lines)
-		}
 		r.open.add(line, r.limits.Lines)
 		return true
 	}
 	return false
-}
-
-// lead is what directly precedes a case and belongs to it.
-func (r *reader) lead(g *compiled) []string {
-	i := len(r.led)
-	for i > 0 && matches(g.leadRE, r.led[i-1]) {
-		i--
-	}
-	return r.led[i:]
 }
 
 func group(re *regexp.Regexp, found []string, name string) string {
@@ -116,17 +101,17 @@ func (c *openCase) goesOn(line string) bool {
 
 // add keeps the first and the last lines of a case, limit in all.
 func (c *openCase) add(line string, limit int) {
-	if c.Where == "" && c.grammar.placeRE != nil {
-		if found := c.grammar.placeRE.FindStringSubmatch(line); found != nil {
-			c.Where = found[1]
-		}
-	}
 	switch {
 	case matches(c.grammar.noiseRE, line):
 		return
 	case strings.TrimSpace(line) == "":
 		c.blank++
 		return
+	}
+	if c.Where == "" && c.grammar.placeRE != nil {
+		if found := c.grammar.placeRE.FindStringSubmatch(line); found != nil {
+			c.Where = found[1]
+		}
 	}
 	for range c.blank {
 		c.keep("", limit)
@@ -178,10 +163,25 @@ func (r *reader) report() Report {
 	}
 	slices.SortStableFunc(r.cases, func(a, b Case) int { return rank(a) - rank(b) })
 	report := Report{Tools: toolsOf(r.cases), Cases: r.cases, Summary: r.summary}
+	if !slices.ContainsFunc(r.cases, func(c Case) bool { return !c.warning && !c.loose }) {
+		report.Tail = r.rest()
+	}
 	if n := len(report.Cases) - r.limits.Cases; n > 0 {
 		report.Cases, report.More = report.Cases[:r.limits.Cases], n
 	}
 	return report
+}
+
+// How many lines behind the last case are looked at, and how many are kept of them.
+const (
+	keptBehind = 40
+	restLines  = 6
+)
+
+// rest is the end of what stands behind the last case: where that is only a warning, or no failure at all, the cause may be there.
+func (r *reader) rest() []string {
+	lines := slices.DeleteFunc(r.behind, func(line string) bool { return strings.TrimSpace(line) == "" || slices.Contains(r.summary, line) })
+	return lines[max(0, len(lines)-restLines):]
 }
 
 // toolsOf names the tools of some cases, each once.

@@ -12,8 +12,6 @@ type grammar struct {
 	body string
 	// until matches the first line after the case.
 	until string
-	// lead matches lines right before the first one that belong to it.
-	lead string
 	// place finds the place in the lines of the case (its first group) where the first line does not name it.
 	place string
 	// file matches a line that names the file for the cases after it (its first group); their "where" is line:column.
@@ -24,6 +22,8 @@ type grammar struct {
 	warning string
 	// noise matches lines that are left out: frames of the runtime and of the test tool in a stack trace.
 	noise string
+	// loose patterns also match what a program may print in passing, so the end of the output is shown as well.
+	loose bool
 	// weak cases count only where no other case of the tool was found: lists of names at the end of an output.
 	weak bool
 }
@@ -31,7 +31,7 @@ type grammar struct {
 // grammars is in order of precedence: a line belongs to the first one that opens with it.
 var grammars = []grammar{
 	{
-		tool: "go test", open: `^--- FAIL: (?P<name>\S+)`, lead: `^    \S`, body: `^(\s|$)`,
+		tool: "go test", open: `^--- FAIL: (?P<name>\S+)`, body: `^(\s|$)`,
 		place: `(\S+\.go:\d+)`,
 	},
 	{
@@ -43,7 +43,7 @@ var grammars = []grammar{
 		tool: "golangci-lint", open: `^(?P<where>\S+\.go:\d+(:\d+)?): (?P<name>.+ \([a-z][a-z0-9-]*\))$`,
 		until: `^$|^\S+\.go:\d+(:\d+)?: |^\d+ issues?:`,
 	},
-	{tool: "go", open: `^(vet: )?(?P<where>\S+\.go:\d+(:\d+)?): (?P<name>.+)`, body: `^\t`},
+	{tool: "go", open: `^(vet: )?(?P<where>\S+\.go:\d+(:\d+)?): (?P<name>.+)`, body: `^\t`, loose: true},
 
 	{
 		tool: "clojure.test", open: `^(FAIL|ERROR) in (?P<name>.+?) \((?P<where>[^()]+:-?\d+)\)$`,
@@ -63,13 +63,19 @@ var grammars = []grammar{
 		tool: "pytest", open: `^_{3,} (?P<name>.+?) _{3,}$`, until: `^_{3,} .+ _{3,}$|^={3,} `,
 		place: `^(\S+\.py:\d+): `,
 	},
+	{tool: "pytest", open: `^(?P<where>\S+\.py:\d+): (?P<name>\w+(Error|Exception|Failed): .+)$`}, // --tb=line
 	{tool: "pytest", open: `^(FAILED|ERROR) (?P<name>\S+::.+)$`, weak: true},
-	{tool: "python", open: `^(?P<name>Traceback \(most recent call last\)):`, body: `^(\s|\S+(Error|Exception|Exit|Interrupt)\b)`, place: `(File ".+", line \d+)`},
+	{
+		tool: "unittest", open: `^(FAIL|ERROR): (?P<name>\S+ \(\S+\).*)$`, until: `^={70}$|^Ran \d+ tests? in `,
+		place: `(File ".+", line \d+)`, noise: `^-{70}$`,
+	},
+	{tool: "ruff", open: `^(?P<where>\S+\.pyi?:\d+:\d+): (?P<name>[A-Z]+\d+ .+)$`},
+	{tool: "python", open: `^(?P<name>Traceback \(most recent call last\)):`, body: `^(\s|\S+(Error|Exception|Exit|Interrupt)\b)`, place: `(File ".+", line \d+)`, loose: true},
 
 	{
 		tool: "jest", open: `^\s+● (?P<name>.+)$`, until: `^\s+● |^(PASS|FAIL) |^(Test Suites|Tests|Snapshots|Time):|^Summary of all`,
 		place: `\(?((?:[\w.@-]+/)*[\w.@-]+\.[jt]sx?:\d+:\d+)\)?`, not: `● Console$`,
-		noise: `\(?node:internal|/node_modules/`,
+		noise: `^\s+at .*(node:internal|node_modules/)`,
 	},
 	{
 		tool: "vitest", open: `^ FAIL  (?P<name>.+)$`, until: `^⎯+|^ FAIL  |^ +(Test Files|Tests) `,
@@ -83,11 +89,12 @@ var grammars = []grammar{
 
 	{
 		tool: "cargo test", open: `^---- (?P<name>.+) stdout ----$`, until: `^---- .+ stdout ----$|^failures:$|^test result:`,
-		place: `(\S+\.rs:\d+:\d+)`, noise: `^ +\d+: |^ +at (/rustc/|\./)|^stack backtrace:|^note: `,
+		place: `(\S+\.rs:\d+:\d+)`, noise: `^ +\d+: |^ +at (/rustc/|\./)|^stack backtrace:|^note: (run with|Some details)`,
 	},
 	{
 		tool: "cargo", open: `^(?P<name>error(\[E\d+\])?: .+)`, until: `^$|^(error|warning)\b`, place: `--> (\S+:\d+:\d+)`,
-		not: `^error: (could not compile|test failed|aborting|\d+ targets? failed|process didn't exit)`,
+		not:   `^error: (could not compile|test failed|aborting|\d+ targets? failed|process didn't exit)`,
+		loose: true,
 	},
 
 	{tool: "maven", open: `^\[ERROR\] +(?P<name>(?P<where>\S+\.(java|kt|clj):\[\d+,\d+\]) .+)$`},
@@ -98,10 +105,13 @@ var grammars = []grammar{
 		until: `^$|^\S+\.(java|kt):\d+|^\d+ errors?$`,
 	},
 
-	{tool: "TAP", open: `^not ok \d+ (- )?(?P<name>.+)$`, body: `^\s`, place: `location: '?([^']+)`, noise: `node:internal`},
+	{
+		tool: "TAP", open: `^\s*not ok \d+ (- )?(?P<name>.+)$`, until: `^\s*(\.\.\.$|(not )?ok \d|\d+\.\.\d+|# )`,
+		place: `location: '?([^']+)`, not: `(?i)# (todo|skip)\b`, noise: `\(node:internal|\(node:async_hooks|^\s*---$`,
+	},
 	{
 		tool: "compiler", open: `^(?P<where>[^\s:][^:]*:\d+(:\d+)?): (?P<name>(fatal error|error|warning): .+)$`, body: `^\s`,
-		warning: `: warning: `,
+		warning: `: warning: `, loose: true,
 	},
 }
 
@@ -114,10 +124,11 @@ var closing = []string{
 	`^linting took .*errors: \d+`,               // clj-kondo
 	`^=+ .*\b\d+ (failed|errors?)\b.* =+$`,      // pytest
 	`^\d+ failed\b`,                             // pytest -q
-	`^Tests: +\d+ failed`,                       // jest
+	`^Test(s| Suites): +\d+ failed`,             // jest
 	`^ +Tests  ?\d+ failed`,                     // vitest
 	`^Found \d+ errors?`,                        // tsc, mypy, ruff
 	`^✖ \d+ problems?`,                          // eslint
+	`^FAILED \((failures|errors)=\d+`,           // unittest
 	`^test result: FAILED`,                      // cargo test
 	`^error: could not compile`,                 // cargo
 	`^\[ERROR\] Tests run: .*(Fail|Err)`,        // maven
@@ -130,13 +141,13 @@ var closing = []string{
 // compiled is a grammar with its patterns ready. Patterns are compiled when a check has failed, not when the program starts.
 type compiled struct {
 	grammar
-	openRE, bodyRE, untilRE, leadRE, placeRE, fileRE, notRE, warningRE, noiseRE *regexp.Regexp
+	openRE, bodyRE, untilRE, placeRE, fileRE, notRE, warningRE, noiseRE *regexp.Regexp
 }
 
 func compileAll() (all []compiled, ends []*regexp.Regexp) {
 	for _, g := range grammars {
 		all = append(all, compiled{
-			g, compile(g.open), compile(g.body), compile(g.until), compile(g.lead), compile(g.place),
+			g, compile(g.open), compile(g.body), compile(g.until), compile(g.place),
 			compile(g.file), compile(g.not), compile(g.warning), compile(g.noise),
 		})
 	}

@@ -210,6 +210,22 @@ var clientFaults = []fault{
 			w.asks("1").is(0, "1\n", "")
 		}
 	}},
+	{39, "brepl: two servers match: both are listed, and none is asked to evaluate", func(t *testing.T) {
+		w := newWorld(t, "")
+		a, b := listenIn(t, w.project.Dir(), "jvm-1.0.0"), listenIn(t, w.project.Dir(), "jvm-1.0.0")
+		w.project.Write("a.clj", "(+ 1 2)")
+		for _, args := range [][]string{{"(+ 1 2)"}, {"-f", "a.clj"}, {"-m", "{:op :describe}"}, {"--trace", "-e", "(+ 1 2)"}} {
+			r := w.asks(args...)
+			r.told("2 nREPL servers run in $PROJECT: 127.0.0.1:")
+			for _, server := range []*running{a, b} {
+				assert.Check(t, cmp.Contains(r.stderr, fmt.Sprintf("127.0.0.1:%d (", server.port(0))))
+			}
+			assert.Check(t, cmp.Contains(r.stderr, "Choose one with --port, or write its port into $PROJECT/.nrepl-port\n"))
+		}
+		r := w.asks("--json", "(+ 1 2)")
+		assert.Check(t, r.exit == 1 && strings.HasPrefix(r.stdout, `{"ok":false,"values":[],"out":"","err":"","failure":{"message":"2 nREPL servers run in `), "exit %d\n%s", r.exit, r.stdout)
+		w.asks("-p", fmt.Sprint(b.port(0)), "(+ 1 2)").is(0, "3\n", "")
+	}},
 	{40, "brepl: a server that starts later is found by the next call", func(t *testing.T) {
 		w := newWorld(t, "")
 		w.asks("1").told("no nREPL server")

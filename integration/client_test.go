@@ -294,6 +294,7 @@ func TestNREPLClientLeavesNoSession(t *testing.T) {
 		{"(g)", "--timeout", "1"},
 		{"(read-line)"},
 		{"-m", "{:op :describe}"},
+		{"-m", "{:op :eval :code \"(read-line)\"}"}, // without a session: given up
 		{"--json", "1"},
 		{"--hook", "(f)"},
 		{"--verbose", "1"},

@@ -3,20 +3,21 @@
 package integration
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/poll"
 
 	"github.com/hookkit/brepl/fakes"
 )
@@ -177,6 +178,22 @@ func TestDiscoverTwoServers(t *testing.T) {
 	w.found()
 }
 
+// Issue 5, "Remote and containers": a server that calls this project's folder otherwise is this project's.
+func TestDiscoverThroughPathMap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	remote := filepath.Join(w.scratch, "app")
+	assert.NilError(t, os.Mkdir(remote, 0o755))
+	listenIn(t, remote, "jvm-1.0.0")
+	assert.Equal(t, w.three().exit, 1)
+	w.found("--path-map", w.project.Dir()+"="+remote)
+	w.found("--path-map", ".="+remote)
+	listed := w.run(fakes.DevNull(), "ls", "--path-map", ".="+remote)
+	assert.Assert(t, listed.exit == 0 && strings.Contains(listed.stdout, "it runs in this project"), "%s%s", listed.stdout, listed.stderr)
+	w.env = append(w.env, "BREPL_PATH_MAP="+w.project.Dir()+"="+remote)
+	w.found()
+}
+
 // Two ports of one process lead to the same runtime: that is no choice.
 func TestDiscoverOneProcessTwoPorts(t *testing.T) {
 	t.Parallel()
@@ -304,24 +321,27 @@ func TestDiscoverJVM(t *testing.T) {
 
 // A real JVM on a unix-domain socket: by the address that it prints, and discovered.
 func TestUnixSocketJVM(t *testing.T) {
-	t.Parallel()
 	needJVM(t)
 	dir := realTempDir(t)
-	script, err := filepath.Abs("../scripts/jvm-nrepl")
-	assert.NilError(t, err)
-	cmd := exec.CommandContext(t.Context(), script, "--until-eof", "--socket", filepath.Join(dir, "a b"))
-	cmd.Dir = dir
-	stdin, err := cmd.StdinPipe()
-	assert.NilError(t, err)
-	stdout, err := cmd.StdoutPipe()
-	assert.NilError(t, err)
-	assert.NilError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait() // ended by its trap
+	path := filepath.Join(dir, "a b")
+	t.Run("is found", func(t *testing.T) {
+		line, end, err := runJVM(dir, "--socket", path)
+		t.Cleanup(end)
+		assert.NilError(t, err)
+		foundOnSocket(t, dir, line)
 	})
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	assert.NilError(t, err)
+	poll.WaitOn(t, func(poll.LogT) poll.Result { // no JVM outlives its test
+		_, err := net.Dial("unix", path)
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return poll.Success()
+		}
+		return poll.Continue("it still listens: %v", err)
+	})
+}
+
+// foundOnSocket says that the server, which runs in dir and printed the line, is found.
+func foundOnSocket(t *testing.T, dir, line string) {
+	t.Helper()
 	_, url, _ := strings.Cut(strings.TrimSpace(line), "on socket ")
 	w := newWorld(t, "")
 	w.found("-p", url)

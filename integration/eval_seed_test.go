@@ -55,14 +55,10 @@ var evalParts = []scenario{
 		assert.DeepEqual(t, object["warnings"], []any{"src/a.clj was not balanced on disk, and brepl repaired it there: added `)` at the end of line 2. What was there is backup 1."})
 		assert.Equal(t, w.project.Read("src/a.clj"), "(ns a)\n(f x)\n")
 		// 5. errors: a warning, or a block
-		for _, strict := range []bool{false, true} {
+		for _, args := range [][]string{{"src/a.clj"}, {"--strict-eval", "src/a.clj"}, {"src/a.clj", "--strict-eval"}} {
 			server.OnLoadFile(w.project.Path("src/a.clj")).Exception("java.lang.ArithmeticException", "Divide by zero")
-			args := []string{"eval", "src/a.clj"}
-			if strict {
-				args = []string{"eval", "--strict-eval", "src/a.clj"}
-			}
-			object = evalObject(t, w.hook(args...))
-			assert.Equal(t, object["decision"], map[bool]string{false: "allow", true: "block"}[strict])
+			object = evalObject(t, w.hook(append([]string{"eval"}, args...)...))
+			assert.Equal(t, object["decision"], map[bool]string{false: "allow", true: "block"}[len(args) > 1])
 		}
 		// 4b. no server
 		server.Close()

@@ -116,11 +116,12 @@ var mayImport = map[string][]string{
 	"hookkit/proc":     {},
 	"hookkit/session":  {},
 	"hookkit/near":     {},
+	"hookkit/plain":    {},
 	"hookkit/cli":      {"hookkit", "hookkit/near"},
 	"hookkit/debuglog": {"hookkit", "hookkit/cli", "hookkit/session"},
 	"hookkit/settings": {"hookkit/proc", "hookkit/session"},
 	"hookkit/config":   {"hookkit/near", "hookkit/session"},
-	"hookkit/failure":  {"hookkit/clj", "hookkit/near", "hookkit/nrepl"},
+	"hookkit/failure":  {"hookkit/clj", "hookkit/near", "hookkit/nrepl", "hookkit/plain"},
 	"hookkit/project":  {"hookkit/clj"},
 	"hookkit/stop":     breplFeature,
 	"hookkit/edit":     breplFeature,
@@ -148,7 +149,7 @@ var mayImport = map[string][]string{
 
 var breplFeature = []string{
 	"hookkit", "hookkit/cli", "hookkit/clj", "hookkit/debuglog", "hookkit/failure", "hookkit/near", "hookkit/nrepl",
-	"hookkit/proc", "hookkit/project", "hookkit/session", "hookkit/settings",
+	"hookkit/plain", "hookkit/proc", "hookkit/project", "hookkit/session", "hookkit/settings",
 }
 
 // TestGuardImportDirection reads the imports themselves: they do not depend on the system that the test runs on.

@@ -68,60 +68,73 @@ func needJVM(t *testing.T) {
 	}
 }
 
-// startJVM runs scripts/jvm-nrepl and returns when the server answers. The server also ends with its stdin, so that a
-// test binary that dies takes it along.
+// startJVM runs scripts/jvm-nrepl in a folder of its own and returns when the server answers.
 func startJVM() (*replServer, error) {
-	script, err := filepath.Abs("../scripts/jvm-nrepl")
-	if err != nil {
-		return nil, err
-	}
 	dir, err := os.MkdirTemp("", "brepl-jvm-") // a server writes .nrepl-port where it starts
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(context.Background(), script, "--until-eof")
+	// The first line is "nREPL server started on port 34567 on host localhost - …".
+	first, end, err := runJVM(dir)
+	kill := sync.OnceFunc(func() {
+		end()
+		_ = os.RemoveAll(dir)
+	})
+	if err != nil {
+		kill()
+		return nil, err
+	}
+	_, rest, _ := strings.Cut(first, " on port ")
+	digits, _, _ := strings.Cut(rest, " ")
+	port, err := strconv.Atoi(digits)
+	if err != nil {
+		kill()
+		return nil, fmt.Errorf("the JVM server told no port: %q", first)
+	}
+	server := &replServer{Host: "127.0.0.1", Port: port, Dir: dir, Kill: kill}
+	if err := server.ready(replStartLimit); err != nil {
+		kill()
+		return nil, err
+	}
+	return server, nil
+}
+
+// runJVM runs scripts/jvm-nrepl and returns the first line that it prints. end ends the whole group: killing the script alone, as the
+// end of a test's context would, leaves its JVM behind. The server also ends with its stdin, so that a test binary that dies takes it
+// along. end is never nil.
+func runJVM(dir string, args ...string) (first string, end func(), err error) {
+	end = func() {}
+	script, err := filepath.Abs("../scripts/jvm-nrepl")
+	if err != nil {
+		return "", end, err
+	}
+	cmd := exec.CommandContext(context.Background(), script, append([]string{"--until-eof"}, args...)...)
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if _, err = cmd.StdinPipe(); err != nil {
-		return nil, err
+		return "", end, err
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return "", end, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return "", end, err
 	}
-	kill := sync.OnceFunc(func() {
-		defer func() { _ = os.RemoveAll(dir) }()
+	end = func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // already gone is fine
 		_ = cmd.Wait()                                      // it was killed: the status says nothing
-	})
-
-	// The first line is "nREPL server started on port 34567 on host localhost - …".
+	}
 	line := make(chan string, 1)
 	go func() {
-		first, _ := bufio.NewReader(stdout).ReadString('\n') // an empty line is reported below
+		first, _ := bufio.NewReader(stdout).ReadString('\n') // the caller reports an empty line
 		line <- first
 	}()
 	select {
 	case first := <-line:
-		_, rest, _ := strings.Cut(first, " on port ")
-		digits, _, _ := strings.Cut(rest, " ")
-		port, err := strconv.Atoi(digits)
-		if err != nil {
-			kill()
-			return nil, fmt.Errorf("the JVM server told no port: %q", first)
-		}
-		server := &replServer{Host: "127.0.0.1", Port: port, Dir: dir, Kill: kill}
-		if err := server.ready(replStartLimit); err != nil {
-			kill()
-			return nil, err
-		}
-		return server, nil
+		return first, end, nil
 	case <-time.After(replStartLimit):
-		kill()
-		return nil, fmt.Errorf("the JVM server told no port within %v", replStartLimit)
+		return "", end, fmt.Errorf("the JVM server printed nothing within %v", replStartLimit)
 	}
 }
 

@@ -227,6 +227,7 @@ func TestMistypedCommand(t *testing.T) {
 	assert.Equal(t, got.Exit, 1)
 	assert.Assert(t, strings.HasSuffix(got.Stderr, "\nbrepl: \"hok\" was taken as an expression; you may have meant: brepl hook\n"), got.Stderr)
 	assert.DeepEqual(t, p.types("hok", "stop"), seen{1, "", "brepl: unknown command \"hok\"; did you mean \"brepl hook\"?\nRun 'brepl --help' for usage.\n"})
+	assert.DeepEqual(t, p.types("eca", "validate"), seen{1, "", "brepl: unknown command \"eca\"\nRun 'brepl --help' for usage.\n"})
 	assert.Equal(t, p.types("hook", "stop").Exit, 2) // the command itself
 	p.write("a.clj", "1")
 	p.server.On("a.clj").Exception("java.lang.ClassNotFoundException", "a.clj")
@@ -338,8 +339,12 @@ func TestStuckStdout(t *testing.T) {
 	p.server.On("(f)").Out("line\n").Hang()
 	start := time.Now()
 	got := p.types("(f)", "--timeout", "0.2")
-	assert.Equal(t, got.Exit, 1)
+	assert.DeepEqual(t, got, seen{1, "", "brepl: nobody reads stdout; left without showing all\n"})
 	assert.Assert(t, time.Since(start) < 10*time.Second)
+	assert.Assert(t, p.server.AwaitOp("interrupt", 1, 5*time.Second) && p.server.AwaitOp("close", 1, 5*time.Second))
+	for _, session := range p.server.Sessions() {
+		assert.Assert(t, session.Closed && !session.Running, "%+v", session)
+	}
 }
 
 // Fault 1: stdin that stays open and silent: a person is told what we wait for, and --timeout holds.

@@ -43,7 +43,7 @@ func (r *run) read(ctx context.Context) (code, error) {
 		path := absolute(r.program.Dir, r.files[0])
 		text, err := r.all(ctx, "", func() (io.ReadCloser, error) { return os.Open(path) })
 		if err != nil {
-			return code{}, fmt.Errorf("%s: %w", r.files[0], plain(err))
+			return code{}, fmt.Errorf("%s: %w", r.files[0], pathless(err))
 		}
 		text, err = r.decode(r.files[0], text)
 		return code{text: text, file: path}, err
@@ -52,7 +52,7 @@ func (r *run) read(ctx context.Context) (code, error) {
 		return io.NopCloser(r.program.Stdin), nil
 	})
 	if err != nil {
-		return code{}, fmt.Errorf("stdin: %w", plain(err))
+		return code{}, fmt.Errorf("stdin: %w", pathless(err))
 	}
 	if strings.TrimSpace(text) == "" {
 		return code{}, errNoCode
@@ -151,8 +151,8 @@ func invalid(text string) (line, column int) {
 	return 1, 1
 }
 
-// plain takes the path out of a file error: the caller says it as the user typed it.
-func plain(err error) error {
+// pathless takes the path out of a file error: the caller says it as the user typed it.
+func pathless(err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
 	}

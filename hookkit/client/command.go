@@ -26,6 +26,10 @@ const (
 	exitClosed = 128 + 13
 )
 
+// otherCommand is one that brepl 2.x has and we have not: it installs `brepl eca validate` as a hook of the agent ECA, where 2 denies
+// the tool call too.
+const otherCommand = "eca"
+
 // Command is `brepl [FLAGS] [EXPR]`, the program's root, with `brepl ls` below it.
 func Command() cli.Command {
 	var o options
@@ -78,23 +82,31 @@ func (o *options) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print one JSON object when all is done; with -m one for each message")
 	flags.BoolVar(&o.hook, "hook", false, "print what an agent's host reads as the answer of a hook")
 	flags.BoolVar(&o.verbose, "verbose", false, "print every message, sent (->) and received (<-), instead of what they say")
+	o.declarePathMap(flags)
+}
+
+func (o *options) declarePathMap(flags *flag.FlagSet) {
 	flags.Var(&o.pathMaps, "path-map", "where the server has the files: `LOCAL=REMOTE`, may be given again (default: BREPL_PATH_MAP)")
 }
 
 func (o *options) run(ctx context.Context, p *cli.Program, args []string) int {
-	if len(args) > 1 && p.Suggest(args[0]) != "" {
+	if len(args) > 1 && (p.Suggest(args[0]) != "" || args[0] == otherCommand) {
 		// Not a usage error of ours with its 2: somebody may have this in an agent's settings.
-		_, _ = fmt.Fprintf(p.Stderr, "%s: unknown command %q; did you mean %q?\nRun '%s --help' for usage.\n", p.Path(), args[0], p.Suggest(args[0]), p.Path())
+		hint := ""
+		if meant := p.Suggest(args[0]); meant != "" {
+			hint = fmt.Sprintf("; did you mean %q?", meant)
+		}
+		_, _ = fmt.Fprintf(p.Stderr, "%s: unknown command %q%s\nRun '%s --help' for usage.\n", p.Path(), args[0], hint, p.Path())
 		return exitFailed
 	}
 	if err := o.wrong(p, args); err != nil {
 		return p.UsageError(err)
 	}
-	lookup, err := o.lookup(p)
+	paths, err := o.paths(p)
 	if err != nil {
 		return p.UsageError(err)
 	}
-	paths, err := o.paths(p)
+	lookup, err := o.lookup(p, paths)
 	if err != nil {
 		return p.UsageError(err)
 	}
@@ -137,8 +149,8 @@ func (o *options) wrong(p *cli.Program, args []string) error {
 	return nil
 }
 
-func (o *options) lookup(p *cli.Program) (nrepl.Lookup, error) {
-	l := nrepl.Lookup{Host: o.host, Dir: p.Dir, Getenv: p.Getenv, Discover: true}
+func (o *options) lookup(p *cli.Program, paths nrepl.PathMap) (nrepl.Lookup, error) {
+	l := nrepl.Lookup{Host: o.host, Dir: p.Dir, PathMap: paths, Getenv: p.Getenv, Discover: true}
 	if len(o.files) > 0 && o.files[0] != "-" {
 		l.File = absolute(p.Dir, o.files[0])
 	}

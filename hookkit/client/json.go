@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/failure"
 	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/plain"
 )
 
 // answer is what --json prints. Control characters and escape sequences are taken out of everything that the server sent.
@@ -34,13 +35,13 @@ type answer struct {
 // printJSON prints the one object of --json. What err says is its failure.
 func (r *run) printJSON(ctx context.Context, result nrepl.Result, report *report, err error) {
 	a := answer{
-		OK: err == nil && !result.Failed, Ns: result.Ns, Out: plainText(result.Out.Text), Err: plainText(result.Err.Text),
+		OK: err == nil && !result.Failed, Ns: result.Ns, Out: plain.Text(result.Out.Text), Err: plain.Text(result.Err.Text),
 		OutDropped: result.Out.Dropped, ErrDropped: result.Err.Dropped, ValuesDropped: result.ValuesDropped,
 		Interrupted: result.Interrupted, TimedOut: errors.Is(err, nrepl.ErrTimeout), MS: time.Since(r.start).Milliseconds(),
 		Values: []string{},
 	}
 	for _, value := range result.Values {
-		a.Values = append(a.Values, plainText(value))
+		a.Values = append(a.Values, plain.Text(value))
 	}
 	if result.Status["nrepl.middleware.print/truncated"] {
 		a.ValuesDropped = max(a.ValuesDropped, 1)
@@ -67,19 +68,21 @@ type hookAnswer struct {
 	Warnings       []string `json:"warnings,omitempty"`
 }
 
-// printHook prints the answer of --hook. Code that throws blocks; where nothing could be evaluated nothing is blocked.
+// printHook prints the answer of --hook. Code that throws or does not end in time blocks; where nothing was evaluated nothing is blocked.
 func (r *run) printHook(ctx context.Context, result nrepl.Result, err error) {
 	a := hookAnswer{Continue: true, SuppressOutput: true}
+	timeout, _ := errors.AsType[*nrepl.TimeoutError](err)
+	late := timeout != nil && timeout.Evaluating() && errors.Is(err, nrepl.ErrTimeout)
 	switch {
-	case err != nil && !errors.Is(err, nrepl.ErrTimeout):
+	case err != nil && !late:
 		a.Warnings = []string{r.ended(ctx, err)} // a decision other than block is no answer for the host
-	case err != nil || result.Failed:
+	case late || result.Failed:
 		var parts []string
-		if err != nil {
-			parts = append(parts, err.Error())
+		if late {
+			parts = append(parts, r.ended(ctx, err))
 		}
 		for _, text := range []string{result.Ex, result.Err.Text, result.Out.Text} {
-			if text = strings.TrimSpace(plainText(text)); text != "" {
+			if text = strings.TrimSpace(plain.Text(text)); text != "" {
 				parts = append(parts, text)
 			}
 		}

@@ -25,10 +25,11 @@ func lsCommand() cli.Command {
 	var (
 		asJSON bool
 		file   string
+		o      options
 	)
 	return cli.Command{
 		Name:  "ls",
-		Usage: "[--json] [-f FILE]",
+		Usage: "[--json] [-f FILE] [--path-map LOCAL=REMOTE]",
 		Short: "Show the REPLs that run, and which one brepl takes here",
 		Long: `Shows every nREPL server that you run on this machine or that a port file or BREPL_PORT names here: address, process,
 kind, versions, directory, and why brepl takes it or not. The one it takes has a *. Exit code 0, also where there is none.`,
@@ -36,14 +37,16 @@ kind, versions, directory, and why brepl takes it or not. The one it takes has a
 		Options: func(flags *flag.FlagSet) {
 			flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 			flags.StringVar(&file, "f", "", "which one is taken for `FILE`")
+			o.pathMaps = nil
+			o.declarePathMap(flags)
 		},
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
 			if len(args) > 0 {
 				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
 			}
-			paths, err := nrepl.ParsePathMap(filepath.SplitList(p.Getenv("BREPL_PATH_MAP")))
+			paths, err := o.paths(p)
 			if err != nil {
-				return p.UsageError(fmt.Errorf("BREPL_PATH_MAP: %w", err))
+				return p.UsageError(err)
 			}
 			l := nrepl.Lookup{Dir: p.Dir, File: file, PathMap: paths, Getenv: p.Getenv}
 			servers, notes := nrepl.Servers(ctx, l)

@@ -152,14 +152,15 @@ func (p *printer) release() {
 	p.held, p.size, p.wait, p.threw = nil, 0, 0, false
 }
 
-// finish ends the showing of an evaluation. The report of its exception takes the place of the server's, if that is what came last.
-func (p *printer) finish(report *report) {
+// finish ends the showing of an evaluation. The report of its exception takes the place of the server's, if that is what came last;
+// that an interrupted one threw is no news.
+func (p *printer) finish(report *report, interrupted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.inValue {
 		p.endValue()
 	}
-	if p.threw {
+	if p.threw && (report != nil || interrupted) {
 		p.held = p.held[:report.begins(p.held)]
 	}
 	p.release()

@@ -39,6 +39,7 @@ func TestHeldText(t *testing.T) {
 		{"one that reads like none", []nrepl.Message{{"err": "mine\n"}, {"err": "oh: Divide by zero\n"}, threw}, 0, "", "mine\n" + ours, told},
 		{"nothing but the exception", []nrepl.Message{threw}, 0, "", ours, told},
 		{"interrupted", []nrepl.Message{{"err": "mine\n"}, {"err": "Execution error (InterruptedException) at a.\n"}, threw}, 0, "", "mine\n", nil},
+		{"a report, and the server goes away", []nrepl.Message{{"err": theirs}, threw}, 0, "", theirs, nil},
 		{"what somebody printed, and an exception without a report", []nrepl.Message{{"err": "mine\n"}, threw}, 0, "", "mine\n" + ours, told},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestHeldText(t *testing.T) {
 				if tt.told != nil {
 					r = &report{tt.told}
 				}
-				p.finish(r)
+				p.finish(r, tt.name == "interrupted")
 				assert.Equal(t, err.String(), tt.after)
 			})
 		})

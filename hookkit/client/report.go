@@ -11,6 +11,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/failure"
 	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/plain"
 	"github.com/hookkit/brepl/hookkit/project"
 )
 
@@ -27,7 +28,7 @@ func (r *run) explain(ctx context.Context, session *nrepl.Session, result nrepl.
 	}
 	root := r.root()
 	f := failure.Explain(ctx, session, result, failure.Source{
-		Dir: root, File: r.code.file, Text: r.code.text, PathMap: r.paths.Local, ReadFile: readFile,
+		Dir: root, File: r.code.file, Text: r.code.text, Ns: r.ns, PathMap: r.paths.Local, ReadFile: readFile,
 		SourcePaths: project.SourcePaths(root), Trace: r.trace,
 	})
 	if f == nil {
@@ -77,7 +78,7 @@ func (r *report) begins(held []string) int {
 		}
 	}
 	last := len(held) - 1
-	if last >= 0 && r != nil && r.failure.Message != "" && strings.Contains(plainText(held[last]), r.failure.Message) {
+	if last >= 0 && r != nil && r.failure.Message != "" && strings.Contains(plain.Text(held[last]), r.failure.Message) {
 		return last
 	}
 	return len(held)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -48,6 +49,7 @@ type run struct {
 	code   code
 	show   *printer
 	conn   *nrepl.Conn
+	opened atomic.Pointer[nrepl.Conn] // conn, for leave
 	start  time.Time
 	cancel context.CancelCauseFunc
 }
@@ -81,8 +83,25 @@ func (r *run) main(ctx context.Context) int {
 	case exit := <-done:
 		return exit
 	case <-time.After(leaveLimit):
-		return r.exit(ctx)
+		return r.leave(ctx)
 	}
+}
+
+// leave ends a call that is stuck in a write: it says so, if stderr is not stuck too, and ends the session on the server.
+func (r *run) leave(ctx context.Context) int {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		_, _ = fmt.Fprintf(r.program.Stderr, "%s: nobody reads stdout; left without showing all\n", r.program.Path())
+	}()
+	if conn := r.opened.Load(); conn != nil {
+		_ = conn.Close() // takes Limits.Grace at most, and there is nobody to tell
+	}
+	select {
+	case <-told:
+	case <-time.After(heldTime):
+	}
+	return r.exit(ctx)
 }
 
 // work reads the code, connects and evaluates.
@@ -132,6 +151,7 @@ func (r *run) connect(ctx context.Context) error {
 		conn.Limits.Values = 3 * valueLimit // characters outside of ASCII have up to three bytes for each UTF-16 unit
 	}
 	r.conn = conn
+	r.opened.Store(conn)
 	return nil
 }
 
@@ -168,10 +188,8 @@ func (r *run) finish(ctx context.Context, session *nrepl.Session, result nrepl.R
 		r.printJSON(ctx, result, told, err)
 	case r.hook:
 		r.printHook(ctx, result, err)
-	case err == nil:
-		r.show.finish(told)
 	default:
-		r.show.finish(nil)
+		r.show.finish(told, result.Interrupted)
 	}
 	if err != nil {
 		r.tell(ctx, err)
@@ -220,7 +238,7 @@ func (r *run) ended(ctx context.Context, err error) string {
 	case hung(ctx):
 		return ""
 	case output:
-		return "stdout: " + plain(broken.error).Error() + "; the evaluation was interrupted"
+		return "stdout: " + pathless(broken.error).Error() + "; the evaluation was interrupted"
 	case timeout != nil && timeout.Op != "connect" && errors.Is(err, nrepl.ErrTimeout) && r.timeout > 0 && ctx.Err() != nil:
 		told := *timeout
 		told.After = time.Duration(r.timeout) // the whole call's, as it was asked for
@@ -229,7 +247,7 @@ func (r *run) ended(ctx context.Context, err error) string {
 		return err.Error()
 	case timeout != nil && strings.HasPrefix(timeout.Op, "raw "):
 		return "left before the answer was complete; nothing was interrupted"
-	case timeout == nil || timeout.Op != "eval" && timeout.Op != "load-file" || timeout.Stopped:
+	case timeout == nil || !timeout.Evaluating() || timeout.Stopped:
 		return "interrupted"
 	}
 	return "interrupted, but the server did not confirm it: the code may still be running"

@@ -36,6 +36,10 @@ func TestMessage(t *testing.T) {
 	got = p.types("-m", "{:op nope}")
 	assert.Equal(t, got.Exit, 1)
 	assert.Assert(t, cmp.Contains(got.Stdout, `"unknown-op"`))
+	for _, word := range []string{"lookup-error", "namespace-not-found", "error"} {
+		p.server.OnOp("custom").Message(fakes.Message{"status": []string{word, "done"}})
+		assert.Equal(t, p.types("-m", "{:op custom}").Exit, 1, word)
+	}
 }
 
 // Issue 5: --verbose shows every message both ways, in the place of what they say.
@@ -105,4 +109,27 @@ func TestHookAnswer(t *testing.T) {
 	got := p.types("--hook", "2", "-p", "1")
 	assert.Equal(t, got.Exit, 1)
 	assert.Assert(t, strings.HasPrefix(got.Stdout, `{"continue":true,"suppressOutput":true,"warnings":["no nREPL server`), got.Stdout)
+
+	p.server.On("3").Hang()
+	const late = "the evaluation timed out after 300ms and was interrupted"
+	assert.DeepEqual(t, p.types("--hook", "3", "--timeout", "0.3"), seen{1, `{"continue":true,"decision":"block","suppressOutput":true,` +
+		`"stopReason":"` + late + `","reason":"Code evaluation failed:\n` + late + `"}` + "\n", "brepl: " + late + "\n"})
+}
+
+// Issue 5: a server that is silent evaluates nothing, and what was not evaluated does not block.
+func TestHookAnswerSilentServer(t *testing.T) {
+	t.Parallel()
+	got := at(t, fakes.NREPLFault(fakes.Silent())).types("--hook", "1", "--timeout", "0.3")
+	assert.Equal(t, got.Exit, 1)
+	assert.Equal(t, got.Stdout, `{"continue":true,"suppressOutput":true,"warnings":["127.0.0.1:PORT accepted the connection but did not answer \"clone\" within 300ms; the server may be busy"]}`+"\n")
+}
+
+// Fault 36: a namespace that the server does not have is named.
+func TestUnknownNamespace(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	p.server.On("1").Status("namespace-not-found", "done", "error")
+	got := p.types("--ns", "no.such", "1")
+	assert.Equal(t, got.Exit, 1)
+	assert.Equal(t, got.Stderr, "The server has no namespace no.such.\nHint: Load the file with its ns form first, or name another one with --ns.\n")
 }

@@ -215,5 +215,5 @@ func TestBackupCommands(t *testing.T) {
 	b.env = []string{"BREPL_STATE_DIR=" + b.state}
 	assert.Assert(t, strings.Contains(command("list", "b.clj"), "b.clj  (session s1)\n"))
 	assert.Equal(t, command("restore", "--id", "2", "b.clj"), "brepl backup restore: --id needs --session: each session has its own numbers (`brepl backup list` shows them)")
-	assert.Equal(t, command("restore", "--session", "s1", "--id", "2", "b.clj"), "b.clj is restored from backup 2; what was there is backup 2\n")
+	assert.Equal(t, command("restore", "b.clj", "--session", "s1", "--id", "2"), "b.clj is restored from backup 2; what was there is backup 2\n")
 }

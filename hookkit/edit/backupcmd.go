@@ -48,6 +48,7 @@ func backupRow(name, usage, short string, run func(*backups) error) cli.Command 
 		Name: name, Usage: "[--session ID] " + usage, Short: short,
 		Long: short + ".\nBackups are made before each edit of a Clojure file, belong to the agent's session and go when it ends.\n" +
 			"Without --session: the session that CLAUDE_CODE_SESSION_ID names, else all.",
+		Mixed: true,
 		Options: func(flags *flag.FlagSet) {
 			flags.StringVar(&b.session, "session", "", "the agent's session `ID`")
 			if name == "restore" {

@@ -25,6 +25,7 @@ func balanceCommand() cli.Command {
 		Long: "Repairs unbalanced delimiters where the damage is; every other byte stays. With - it reads stdin and writes the text to stdout.\n" +
 			"A file that cannot be repaired without guessing is left as it is: the reason is on stderr, and the exit code is 1.\n" +
 			"Files that :validate {:exclude […]} in .brepl/hooks.edn names are left alone.",
+		Mixed: true, // brepl 2.x has FILE --dry-run
 		Options: func(flags *flag.FlagSet) {
 			flags.BoolVar(&b.dryRun, "dry-run", false, "write the text to stdout, change no file")
 			flags.BoolVar(&b.diff, "diff", false, "show what would change, change no file")

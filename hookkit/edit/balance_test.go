@@ -34,6 +34,7 @@ func TestBalance(t *testing.T) {
 		{"many files, one refused", []string{"string.clj", "bad.clj", "fine.clj"}, "", "bad.clj: " + didWhat, "brepl balance: string.clj" + whyNot, 1, map[string]string{"bad.clj": mended}},
 		{"refused", []string{"string.clj"}, "", "", "brepl balance: string.clj" + whyNot + "  1:8 ", 1, nil},
 		{"--dry-run", []string{"--dry-run", "bad.clj"}, "", mended, "", 0, nil},
+		{"--dry-run behind the file, as brepl 2.x has it", []string{"bad.clj", "--dry-run"}, "", mended, "", 0, nil},
 		{"--dry-run, balanced", []string{"--dry-run", "fine.clj"}, "", fineText, "", 0, nil},
 		{"--dry-run, refused", []string{"--dry-run", "string.clj"}, "", "", "brepl balance: string.clj" + whyNot, 1, nil},
 		{"--diff", []string{"--diff", "bad.clj", "fine.clj"}, "", "diff bad.clj bad.clj (repaired)\n--- bad.clj\n+++ bad.clj (repaired)\n@@ -1,2 +1,2 @@\n (defn f [x]\n-  (inc x)\n+  (inc x))\n", "", 0, nil},

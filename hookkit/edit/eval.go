@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 )
 
@@ -32,9 +34,12 @@ type evaluator struct {
 	skip    bool          // nothing is done at all
 	timeout time.Duration // for all files of one event
 	byHand  bool          // the form with a file: nothing is remembered between two calls
+	agent   string        // of a sub-agent, its id: what one has read the others have not
 	lookup  nrepl.Lookup
 	paths   nrepl.PathMap
 	memory  *memories
+	folders folders
+	unseen  *trouble // why the files were not looked at
 }
 
 // evalFlags are the flags as they are given.
@@ -53,6 +58,7 @@ func evalCommand() cli.Command {
 		Short: "After an edit: load the changed Clojure files into the running REPL",
 		Long: "Reads a PostToolUse or PostToolUseFailure event from stdin and loads what the tool has changed; the agent is told what fails.\n" +
 			"With FILE it loads that file and prints JSON. Only files on the project's source paths are loaded. It always exits with 0.",
+		Mixed: true,
 		Options: func(flags *flag.FlagSet) {
 			f = evalFlags{timeout: evalTimeout}
 			flags.BoolVar(&f.strict, "strict-eval", false, "a file that fails blocks instead of warning")
@@ -68,6 +74,7 @@ func evalCommand() cli.Command {
 			if err != nil || v.skip {
 				return hookkit.AcceptResult(), err
 			}
+			v.agent = call.AgentID
 			return v.answer(ctx, call)
 		}
 		return hookkit.Handlers{
@@ -143,7 +150,10 @@ type report struct {
 	repaired []string
 	troubles []trouble
 	again    []trouble // the agent was told of them before
+	more     int       // troubles for which there is no room
 	noServer bool
+	fine     []string // paths of files without an error
+	owed     []owed   // files that are still to be loaded
 }
 
 // run deals with the changed files.
@@ -154,31 +164,58 @@ func (v *evaluator) run(ctx context.Context, c toolCall, paths []string) (r repo
 	if len(paths) > maxLoads {
 		r.troubles = []trouble{{summary: "Not evaluated", warning: true, text: fmt.Sprintf(
 			"%d Clojure files have changed at once: they were not loaded into the REPL. Reload what you need, or restart it.", len(paths))}}
-		v.keepNews(ctx, &r, nil)
-		return r
+		return r // each time it is another event, also where the number is the same
 	}
-	sources, fine := v.check(c, paths, &r)
-	v.lookAgain(ctx, c, paths)
+	if v.unseen != nil {
+		r.troubles = append(r.troubles, *v.unseen)
+	}
+	paths = append(paths, v.due(paths)...)
+	sources := v.check(ctx, c, paths, &r)
 	if len(sources) > 0 {
 		limited, cancel := context.WithTimeout(ctx, v.timeout)
 		l := v.load(limited, sources)
 		cancel()
 		r.troubles = append(r.troubles, l.troubles...)
-		fine = append(fine, l.fine...)
+		r.fine, r.owed = append(r.fine, l.fine...), l.owed
+		if len(l.fine) > 0 {
+			r.fine = append(r.fine, "") // the server is well
+		}
 		if r.noServer = l.noServer != nil; r.noServer {
 			v.note("%v", l.noServer)
 		}
 	}
-	v.keepNews(ctx, &r, fine)
+	v.keepNews(ctx, &r, paths)
 	return r
 }
 
-// check looks at the files as they are on disk, and returns what can be loaded. fine are those that are balanced and not to be loaded.
-func (v *evaluator) check(c toolCall, paths []string, r *report) (sources []source, fine []string) {
+// due are the files besides these that earlier events have left for this one.
+func (v *evaluator) due(paths []string) (list []string) {
+	if v.byHand {
+		return nil
+	}
+	m := v.memory.read()
+	for _, one := range m.owed {
+		waits := one.blame != "" && !slices.Contains(paths, one.blame) && m.fails(project.Physical(one.blame))
+		if !waits && !slices.Contains(paths, one.path) {
+			list = append(list, one.path)
+		}
+	}
+	return list
+}
+
+// check looks at the files as they are on disk, and returns what can be loaded.
+func (v *evaluator) check(ctx context.Context, c toolCall, paths []string, r *report) (sources []source) {
+	seen := project.Look{}
 	for _, path := range paths {
+		// Before the file is read: if it changes right after, the next look finds it changed.
+		name, stamp, regular := project.StampOf(path)
 		src, repaired, wrong, ok := v.syntax(c, path)
 		if repaired != "" {
 			r.repaired = append(r.repaired, repaired)
+			name, stamp, regular = project.StampOf(path)
+		}
+		if regular {
+			seen[name] = stamp
 		}
 		if wrong != nil {
 			r.troubles = append(r.troubles, *wrong)
@@ -188,11 +225,12 @@ func (v *evaluator) check(c toolCall, paths []string, r *report) (sources []sour
 		case v.onSourcePath(path):
 			sources = append(sources, src)
 		default:
-			fine = append(fine, path)
+			r.fine = append(r.fine, path)
 			v.passedOver(src, "is not on the source paths of the project")
 		}
 	}
-	return sources, fine
+	v.keepSeen(ctx, c, seen)
+	return sources
 }
 
 // passedOver notes why a file is not loaded; only a person who named it is told.
@@ -203,25 +241,33 @@ func (v *evaluator) passedOver(src source, why string) {
 	}
 }
 
-// keepNews leaves in a report what the agent does not know yet, and remembers that it will. fine are the files without an error.
-func (v *evaluator) keepNews(ctx context.Context, r *report, fine []string) {
+// keepNews leaves in a report what the agent does not know yet and can read at once, and remembers that it will. paths are the files that
+// were dealt with.
+func (v *evaluator) keepNews(ctx context.Context, r *report, paths []string) {
 	if v.byHand || ctx.Err() != nil {
 		return // nobody will read the report of a hook that the host has ended
 	}
 	all, noServer := r.troubles, r.noServer
 	kept := v.memory.change(ctx, func(m *evalMemory) {
-		r.troubles, r.again, r.noServer = nil, nil, noServer && !m.noServer
+		r.troubles, r.again, r.more, r.noServer = nil, nil, 0, noServer && !m.noServer
 		m.noServer = m.noServer || noServer
-		for _, path := range fine {
-			m.tell(path, "")
+		m.owe(paths, r.owed)
+		for _, path := range r.fine {
+			m.mended(project.Physical(path))
 		}
+		room := maxAgentText - len(strings.Join(r.repaired, "\n\n"))
 		for _, t := range all {
-			if m.knows(t.path, t.text) {
+			room -= len(t.told())
+			switch path := project.Physical(t.path); {
+			case m.knows(v.agent, path, t.text):
 				r.again = append(r.again, t)
-				continue
+				room += len(t.told())
+			case room < 0 && len(r.troubles) > 0:
+				r.more++ // it is told when the file is loaded again
+			default:
+				m.tell(v.agent, path, t.text)
+				r.troubles = append(r.troubles, t)
 			}
-			m.tell(t.path, t.text)
-			r.troubles = append(r.troubles, t)
 		}
 	})
 	if !kept {

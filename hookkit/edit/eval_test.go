@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,12 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
 	"pgregory.net/rapid"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 )
 
@@ -26,7 +29,8 @@ func TestEvalMemoryRoundTrip(t *testing.T) {
 			m.retry = time.Unix(seconds, 0)
 		}
 		for _, path := range rapid.SliceOfDistinct(rapid.String(), func(s string) string { return s }).Draw(t, "paths") {
-			m.tell(path, rapid.StringN(1, -1, -1).Draw(t, "text"))
+			m.tell(rapid.String().Draw(t, "agent"), path, rapid.StringN(1, -1, -1).Draw(t, "text"))
+			m.owe(nil, []owed{{path, rapid.String().Draw(t, "blame")}})
 		}
 		assert.Equal(t, decodeEvalMemory([]byte(m.encode())).encode(), m.encode())
 	})
@@ -39,24 +43,43 @@ func TestEvalMemoryRoundTrip(t *testing.T) {
 func TestEvalMemoryTold(t *testing.T) {
 	t.Parallel()
 	m := &evalMemory{}
-	m.tell("/a", "x")
-	assert.Assert(t, m.knows("/a", "x") && !m.knows("/b", "x") && !m.knows("/a", "y"))
-	m.tell("/a", "y")
-	assert.Assert(t, m.knows("/a", "y") && !m.knows("/a", "x"))
-	m.tell("/a", "")
-	assert.Equal(t, len(m.told), 0)
+	m.tell("", "/a", "x")
+	assert.Assert(t, m.knows("", "/a", "x") && !m.knows("", "/b", "x") && !m.knows("", "/a", "y"))
+	m.tell("", "/a", "y")
+	assert.Assert(t, m.knows("", "/a", "y") && !m.knows("", "/a", "x") && m.fails("/a"))
+	// What a sub-agent has read, nobody else has.
+	assert.Assert(t, !m.knows("sub", "/a", "y"))
+	m.tell("sub", "/a", "y")
+	assert.Assert(t, m.knows("sub", "/a", "y") && m.knows("", "/a", "y"))
+	m.mended("/a")
+	assert.Assert(t, len(m.told) == 0 && !m.fails("/a"))
 	for i := range maxTold + 20 {
-		m.tell(fmt.Sprint(i), "x")
+		m.tell("", fmt.Sprint(i), "x")
 	}
 	assert.Equal(t, len(m.told), maxTold)
-	assert.Assert(t, !m.knows("19", "x") && m.knows("20", "x"))
+	assert.Assert(t, !m.knows("", "19", "x") && m.knows("", "20", "x"))
+}
+
+// What is owed stays so until it was dealt with, and does not grow without end.
+func TestEvalMemoryOwed(t *testing.T) {
+	t.Parallel()
+	m := &evalMemory{}
+	m.owe([]string{"/a", "/b"}, []owed{{"/b", "/a"}})
+	m.owe([]string{"/c"}, nil)
+	assert.DeepEqual(t, m.owed, []owed{{"/b", "/a"}}, cmp.AllowUnexported(owed{}))
+	m.owe([]string{"/b"}, nil)
+	assert.Equal(t, len(m.owed), 0)
+	for i := range 3 * maxLoads {
+		m.owe(nil, []owed{{fmt.Sprint(i), ""}})
+	}
+	assert.Equal(t, len(m.owed), maxLoads)
 }
 
 // The same error of the same code has the same fingerprint.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][2]string{
-		{"at user/eval2366 (REPL:1)", "at user/eval77 (REPL:1)"}, {"#object[A 0x7f3a \"a@7f\"]", "#object[A 0xb \"a@7f\"]"}, {"a$fn__140", "a$fn__7"}, {"", ""}, {"0x", "0x12"},
+		{"at user/eval2366 (REPL:1)", "at user/eval77 (REPL:1)"}, {"#object[A 0x7f3a \"a@7f\"]", "#object[A 0xb \"a@7f\"]"}, {"a$fn__140", "a$fn__7"}, {"java.lang.Object@2856453b", "java.lang.Object@4d6a2dc0"}, {"", ""}, {"0x", "0x12"},
 	} {
 		assert.Equal(t, fingerprint(same[0]), fingerprint(same[1]))
 	}
@@ -75,19 +98,19 @@ func TestEvalMemoryOnDisk(t *testing.T) {
 	}
 	k := open()
 	// Nothing to remember: no file and no folder.
-	assert.Assert(t, k.change(t.Context(), func(m *evalMemory) { m.tell("/a", "") }))
+	assert.Assert(t, k.change(t.Context(), func(m *evalMemory) { m.mended("/a") }))
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	assert.NilError(t, err)
 	assert.Equal(t, len(files), 0)
-	assert.Assert(t, k.change(t.Context(), func(m *evalMemory) { m.tell("/a", "x") }))
-	assert.Assert(t, open().read().knows("/a", "x"))
+	assert.Assert(t, k.change(t.Context(), func(m *evalMemory) { m.tell("", "/a", "x") }))
+	assert.Assert(t, open().read().knows("", "/a", "x"))
 	// A damaged file counts as empty, and is replaced.
 	folder, err := k.session.Find()
 	assert.NilError(t, err)
 	assert.NilError(t, os.WriteFile(filepath.Join(folder, evalMemoryName), []byte("{:told ["), 0o600))
-	assert.Assert(t, !open().read().knows("/a", "x"))
-	assert.Assert(t, k.change(t.Context(), func(m *evalMemory) { m.tell("/a", "x") }))
-	assert.Assert(t, open().read().knows("/a", "x"))
+	assert.Assert(t, !open().read().knows("", "/a", "x"))
+	assert.Assert(t, k.change(t.Context(), func(m *evalMemory) { m.tell("", "/a", "x") }))
+	assert.Assert(t, open().read().knows("", "/a", "x"))
 	// A folder that cannot be used: what was to be said once is then not said, see keepNews.
 	s, err := session.OpenIn(filepath.Join(folder, evalMemoryName), "s")
 	assert.NilError(t, err)
@@ -96,6 +119,62 @@ func TestEvalMemoryOnDisk(t *testing.T) {
 	assert.Assert(t, !broken.change(t.Context(), func(m *evalMemory) { seen, m.noServer = true, true }))
 	assert.Assert(t, seen)
 	assert.Assert(t, !broken.hasLook())
+}
+
+// Fault 33: a clock that is set back does not make a pause longer.
+func TestPausing(t *testing.T) {
+	t.Parallel()
+	for until, want := range map[time.Duration]bool{-time.Hour: false, time.Minute: true, time.Hour + time.Minute: false} {
+		assert.Equal(t, pausing(time.Now().Add(until), time.Hour), want, until)
+	}
+	assert.Assert(t, !pausing(time.Time{}, time.Hour))
+}
+
+// Fault 48: a file that changes after it was read is found by the next look.
+func TestFileChangesAfterItWasRead(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	path := filepath.Join(root, "a.clj")
+	s, err := session.OpenIn(t.TempDir(), "s")
+	assert.NilError(t, err)
+	v := &evaluator{program: &cli.Program{Dir: root}, note: func(string, ...any) {}}
+	v.memory = &memories{session: s, note: v.note}
+	c := toolCall{Common: &hookkit.Common{CWD: root}, tool: "Bash"}
+	assert.Equal(t, len(v.scan(t.Context(), c)), 0)
+	for round, want := range []int{0, 1} {
+		assert.NilError(t, os.WriteFile(path, []byte(strings.Repeat("(ns a)", round+1)), 0o600))
+		name, stamp, ok := project.StampOf(path)
+		assert.Assert(t, ok)
+		if want > 0 {
+			assert.NilError(t, os.WriteFile(path, []byte("(ns a) (later)"), 0o600))
+		}
+		v.keepSeen(t.Context(), c, project.Look{name: stamp})
+		assert.Equal(t, len(v.scan(t.Context(), c)), want)
+	}
+}
+
+// A project that is too large to be looked through: the agent is told once, since silence would say that all is loaded.
+func TestProjectIsNotLookedThrough(t *testing.T) {
+	t.Parallel()
+	s, err := session.OpenIn(t.TempDir(), "s")
+	assert.NilError(t, err)
+	const rest = " What commands change there may not be loaded into the REPL; what Edit and Write change is."
+	for reason, want := range map[error]string{
+		project.ErrTooLarge:      "/p was not looked through for changed files: there are more than 100000 files." + rest,
+		context.DeadlineExceeded: "/q was not looked through for changed files: it takes over 500ms." + rest,
+	} {
+		root := want[:2]
+		for _, want := range []string{want, ""} {
+			v := &evaluator{program: &cli.Program{Dir: root}, note: func(string, ...any) {}, unseen: unseen(root, reason)}
+			v.memory = &memories{session: s, note: v.note}
+			got := v.decide(v.run(t.Context(), toolCall{Common: &hookkit.Common{CWD: root}, tool: "Bash"}, nil))
+			expect := hookkit.AcceptResult()
+			if want != "" {
+				expect = expect.TellAgent(want)
+			}
+			assert.DeepEqual(t, hookkit.Encode(hookkit.Claude, hookkit.EventPostToolUse, got), hookkit.Encode(hookkit.Claude, hookkit.EventPostToolUse, expect))
+		}
+	}
 }
 
 // spec/host-protocol.md, PostToolUse: what becomes of a report.
@@ -119,6 +198,7 @@ func TestDecide(t *testing.T) {
 		"strict, known":       {true, report{again: []trouble{fails}}, hookkit.RejectResult(evaluationFailed, knownError+"a.clj:1:1: no")},
 		"strict, slow":        {true, report{troubles: []trouble{slow}}, hookkit.AcceptResult().TellAgent(slow.text)},
 		"strict, slow, known": {true, report{again: []trouble{slow}}, hookkit.AcceptResult()},
+		"more than fits":      {false, report{troubles: []trouble{slow}, more: 3}, hookkit.AcceptResult().TellAgent(slow.text + "\n\nMore files failed, which are not shown here (3).")},
 		"strict, no server":   {true, report{noServer: true}, hookkit.AcceptResult().TellAgent(noServerText)},
 	} {
 		v := &evaluator{strict: c.strict}
@@ -133,7 +213,7 @@ func TestLastPrinted(t *testing.T) {
 		"":                          "",
 		"\n \n":                     "",
 		"a\r\nb\n":                  "| a\n| b",
-		"\xff\x1b[1mx":              "| \ufffd\ufffd[1mx",
+		"\xff\x1b[1mx\x1b[2J":       "| \ufffdx",
 		"1\n2\n3\n4\n5\n6\n7\n8\n9": "| 2\n| 3\n| 4\n| 5\n| 6\n| 7\n| 8\n| 9",
 		"a\u202eb":                  "| a\ufffdb",
 	} {
@@ -152,6 +232,25 @@ func TestCut(t *testing.T) {
 		{"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"aé", 2, "a…"}, {"é", 1, "…"}, {"", 0, ""},
 	} {
 		assert.Equal(t, cut(c.text, c.limit), c.want)
+	}
+}
+
+// A file is named from where the agent is, and its name cannot break out of its line (fault 14).
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	here, other := t.TempDir(), t.TempDir()
+	assert.NilError(t, os.WriteFile(filepath.Join(other, "a.clj"), nil, 0o600))
+	v := &evaluator{program: &cli.Program{Dir: here}}
+	for _, c := range []struct{ dir, file, want string }{
+		{here, "src/a.clj", "src/a.clj"},
+		{here, "", ""},
+		{here, "src/a\nb.clj", `"src/a\nb.clj"`},
+		{here, filepath.Join(other, "a.clj"), filepath.Join(other, "a.clj")},
+		{other, "a.clj", filepath.Join(other, "a.clj")},
+		{other, "clojure/core.clj", "clojure/core.clj"},
+		{other, "", ""},
+	} {
+		assert.Equal(t, v.named(c.dir, c.file), c.want)
 	}
 }
 

@@ -1,8 +1,10 @@
 package edit
 
 import (
-	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +40,9 @@ func (c toolCall) edits() bool {
 	return false
 }
 
+// path is the file that the input names.
+func (c toolCall) path() string { return absolute(c.CWD, c.file) }
+
 // root is the folder that is looked through for changes.
 func (c toolCall) root() string { return project.Physical(project.Find(c.ProjectDir())) }
 
@@ -50,7 +55,7 @@ func (v *evaluator) changed(ctx context.Context, c toolCall) []string {
 	if c.failed || c.file == "" || kindOf(c.file) == foreign {
 		return nil // an edit that fails has changed nothing
 	}
-	return []string{absolute(c.CWD, c.file)}
+	return []string{c.path()}
 }
 
 // isSource reports whether a file has the name of one that can be loaded.
@@ -63,7 +68,7 @@ func (v *evaluator) scan(ctx context.Context, c toolCall) []string {
 	if filepath.Dir(root) == root {
 		return nil // no project: the host did not say where it is
 	}
-	if time.Now().Before(v.memory.read().noLook) {
+	if pausing(v.memory.read().noLook, lookPause) {
 		return nil
 	}
 	file, err := v.memory.lookFile(true)
@@ -84,6 +89,7 @@ func (v *evaluator) scan(ctx context.Context, c toolCall) []string {
 		v.note("no look at the files of %s: %v", root, err)
 		if ctx.Err() == nil {
 			v.memory.change(ctx, func(m *evalMemory) { m.noLook = time.Now().Add(lookPause) })
+			v.unseen = unseen(root, err)
 		}
 		return nil
 	}
@@ -104,9 +110,19 @@ func (v *evaluator) scan(ctx context.Context, c toolCall) []string {
 	return notIgnored(ctx, root, v.program.Env, before.Changed(now))
 }
 
-// lookAgain notes how files are now that have been dealt with, so that the next scan does not find them.
-func (v *evaluator) lookAgain(ctx context.Context, c toolCall, paths []string) {
-	if len(paths) == 0 || !v.memory.hasLook() {
+// unseen tells that a project was not looked through; silence would say that all is loaded.
+func unseen(root string, err error) *trouble {
+	why := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		why = fmt.Sprintf("it takes over %v", lookLimit)
+	}
+	return &trouble{path: root, summary: "Not evaluated", warning: true, text: fmt.Sprintf(
+		"%s was not looked through for changed files: %s. What commands change there may not be loaded into the REPL; what Edit and Write change is.", root, why)}
+}
+
+// keepSeen puts into the session's look how the files were that have been dealt with, so that the next scan does not find them.
+func (v *evaluator) keepSeen(ctx context.Context, c toolCall, seen project.Look) {
+	if len(seen) == 0 || !v.memory.hasLook() {
 		return
 	}
 	root := c.root()
@@ -124,9 +140,9 @@ func (v *evaluator) lookAgain(ctx context.Context, c toolCall, paths []string) {
 		return
 	}
 	different := false
-	for _, path := range paths {
-		if project.Contains([]string{root}, path) && isSource(path) {
-			different = look.Update(path) || different
+	for path, stamp := range seen {
+		if isSource(path) && project.Contains([]string{root}, path) && look[path] != stamp {
+			look[path], different = stamp, true
 		}
 	}
 	if different {
@@ -144,18 +160,32 @@ func notIgnored(ctx context.Context, root string, env, paths []string) []string 
 	}
 	ctx, cancel := context.WithTimeout(ctx, ignoreLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "--no-optional-locks", "check-ignore", "-z", "--stdin")
-	cmd.Dir = root
-	cmd.Env = append(slices.Clone(env), "LC_ALL=C")
-	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-	cmd.WaitDelay = time.Millisecond // a child of git that hangs must not hold us
-	out, _ := cmd.Output()           // it ends with 1 where nothing is ignored, and with 128 outside of a repository
+	// By the rules alone, which is quick and no error for a submodule's files. One that somebody has added all the same is not ignored,
+	// which git is asked where they are few.
+	out := git(ctx, root, env, strings.Join(paths, "\x00")+"\x00", "check-ignore", "-z", "--no-index", "--stdin")
 	ignored := map[string]bool{}
-	for path := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
-		ignored[string(path)] = true
+	for path := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		ignored[path] = true
+	}
+	if named := slices.Collect(maps.Keys(ignored)); out != "" && len(named) <= maxLoads {
+		tracked := git(ctx, root, env, "", append([]string{"--literal-pathspecs", "ls-files", "-z", "--"}, named...)...)
+		for path := range strings.SplitSeq(tracked, "\x00") {
+			delete(ignored, filepath.Join(root, path))
+		}
 	}
 	return slices.DeleteFunc(paths, func(path string) bool {
 		_, err := os.Lstat(path)
 		return ignored[path] || err != nil
 	})
+}
+
+// git returns what git prints, "" where it does not answer.
+func git(ctx context.Context, dir string, env []string, stdin string, args ...string) string {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-optional-locks"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(slices.Clone(env), "LC_ALL=C")
+	cmd.Stdin = strings.NewReader(stdin)
+	cmd.WaitDelay = time.Millisecond // a child of git that hangs must not hold us
+	out, _ := cmd.Output()           // check-ignore ends with 1 where nothing is ignored, and with 128 outside of a repository
+	return string(out)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
+	"github.com/hookkit/brepl/hookkit/settings"
 )
 
 const (
@@ -45,8 +46,27 @@ var takes = [...]struct {
 // unloadable are files in source folders that are data or belong to a build.
 var unloadable = [...]string{"project.clj", "profiles.clj", "build.clj", "data_readers.clj", "data_readers.cljc", "data_readers.cljs"}
 
+// folders keeps what was found out about the folders of changed files, since thousands may lie in a few of them.
+type folders struct {
+	roots   map[string]string   // of projects, by folder
+	sources map[string][]string // source paths, by root
+}
+
 // rootOf is the root of the project that a file belongs to. Where nothing marks one, it is where the agent was started, or works.
 func (v *evaluator) rootOf(path string) string {
+	dir := filepath.Dir(path)
+	root, known := v.folders.roots[dir]
+	if !known {
+		root = v.findRoot(path)
+		if v.folders.roots == nil {
+			v.folders.roots = map[string]string{}
+		}
+		v.folders.roots[dir] = root
+	}
+	return root
+}
+
+func (v *evaluator) findRoot(path string) string {
 	if root, ok := project.Root(filepath.Dir(path)); ok {
 		return root
 	}
@@ -58,12 +78,25 @@ func (v *evaluator) rootOf(path string) string {
 	return filepath.Dir(path)
 }
 
+// sourcePaths are those of the project at root.
+func (v *evaluator) sourcePaths(root string) []string {
+	paths, known := v.folders.sources[root]
+	if !known {
+		paths = project.SourcePaths(root)
+		if v.folders.sources == nil {
+			v.folders.sources = map[string][]string{}
+		}
+		v.folders.sources[root] = paths
+	}
+	return paths
+}
+
 // onSourcePath reports whether a file is the source of a namespace of its project.
 func (v *evaluator) onSourcePath(path string) bool {
 	root := v.rootOf(path)
 	name := filepath.Base(path)
 	dataOrBuild := slices.Contains(unloadable[:], name) && (filepath.Dir(path) == root || strings.HasPrefix(name, "data_readers."))
-	if !isSource(path) || dataOrBuild || !project.Contains(project.SourcePaths(root), path) {
+	if !isSource(path) || dataOrBuild || !project.Contains(v.sourcePaths(root), path) {
 		return false
 	}
 	rel, err := filepath.Rel(root, path)
@@ -94,6 +127,7 @@ func inLoadOrder(sources []source) (ordered []source, files []project.File) {
 type loading struct {
 	troubles []trouble
 	fine     []string // paths of files that were loaded without an error
+	owed     []owed   // files that were not tried
 	noServer error    // there is none to load into
 }
 
@@ -102,7 +136,10 @@ type server struct {
 	conn    *nrepl.Conn
 	about   nrepl.Description
 	session *nrepl.Session
-	gone    bool // there is none, or no more
+	gone    bool // it answers no more, or never did
+	none    bool // nowhere was one found
+	told    int  // how many troubles there were when its loss had been told; 0: it was not lost while loading
+	left    int  // files that were not tried because it was gone
 }
 
 // load brings the servers of the sources' projects up to date, in one order for all. The context bounds all of it.
@@ -114,7 +151,7 @@ func (v *evaluator) load(ctx context.Context, sources []source) (l loading) {
 			s.close()
 		}
 	}()
-	failed := map[string]bool{} // namespaces
+	failed := map[string]string{} // namespaces, and the file that is to blame
 	for i, src := range sources {
 		ns, root := files[i].Namespace, v.rootOf(src.path)
 		s, known := servers[root]
@@ -122,17 +159,26 @@ func (v *evaluator) load(ctx context.Context, sources []source) (l loading) {
 			s = v.open(ctx, src, &l)
 			servers[root] = s
 		}
+		at := slices.IndexFunc(ns.Requires, func(name string) bool { return failed[name] != "" })
 		switch {
+		case s.none: // a server that is started later reads the file by itself
 		case s.gone:
+			l.owed = append(l.owed, owed{src.path, ""})
+			s.left++
 		case !serves(s.about, src.path):
 			v.passedOver(src, "is nothing that this server loads")
-		case slices.ContainsFunc(ns.Requires, func(name string) bool { return failed[name] }):
-			failed[ns.Name] = true
+		case at >= 0:
+			blame := failed[ns.Requires[at]]
+			failed[ns.Name] = blame
+			l.owed = append(l.owed, owed{src.path, blame})
 			v.note("%s was not loaded: it requires what failed", src.path)
-		default:
-			if !v.loadOne(ctx, s, src, &l) {
-				failed[ns.Name] = ns.Name != ""
-			}
+		case !v.loadOne(ctx, s, src, &l) && ns.Name != "":
+			failed[ns.Name] = src.path
+		}
+	}
+	for _, s := range servers {
+		if s.told > 0 && s.left > 0 {
+			l.troubles[s.told-1].text += fmt.Sprintf(" Other changed files were not loaded either (%d); that follows with the next edit.", s.left)
 		}
 	}
 	return l
@@ -145,6 +191,7 @@ func (v *evaluator) loadOne(ctx context.Context, s *server, src source, l *loadi
 	case err != nil:
 		s.gone = true
 		l.troubles = append(l.troubles, v.lost(src, err))
+		s.told = len(l.troubles)
 	case result.Failed:
 		l.troubles = append(l.troubles, v.explain(ctx, s.session, result, src))
 	default:
@@ -162,10 +209,10 @@ func (v *evaluator) open(ctx context.Context, src source, l *loading) *server {
 		s.conn.Limits.Output, s.conn.Limits.Linger = keptOutput, lingerLimit
 		s.session, err = s.conn.Clone(ctx)
 	}
-	s.gone = err != nil
+	s.gone, s.none = err != nil, errors.Is(err, nrepl.ErrNoServer)
 	switch {
 	case err == nil, errors.Is(err, errSilent):
-	case errors.Is(err, nrepl.ErrNoServer):
+	case s.none:
 		l.noServer = err
 	default:
 		l.troubles = append(l.troubles, v.lost(src, err))
@@ -192,16 +239,35 @@ func serves(about nrepl.Description, path string) bool {
 // errSilent says that nothing was asked of a server that was silent a moment ago, which the agent was told of.
 var errSilent = errors.New("the server was silent a moment ago")
 
+// worksOn reports whether a file belongs to what the current directory belongs to: it is below it, in the same project, or in the same work
+// tree. If not, the server here is not the file's.
+func (v *evaluator) worksOn(path string) bool {
+	here, path := project.Physical(v.program.Dir), project.Physical(path)
+	if project.Contains([]string{here}, path) {
+		return true
+	}
+	for _, rootOf := range []func(dir string) (string, bool){project.Root, settings.GitRoot} {
+		root, ok := rootOf(here)
+		if other, found := rootOf(filepath.Dir(path)); ok && found && other == root {
+			return true
+		}
+	}
+	return false
+}
+
 // connect finds the server of the project that a file is in, and asks it what it is. A search that found nothing is not repeated for a
 // while, and a server that was silent is left alone.
 func (v *evaluator) connect(ctx context.Context, path string) (conn *nrepl.Conn, about nrepl.Description, err error) {
 	m := v.memory.read()
-	waiting := !v.byHand && time.Now().Before(m.retry)
+	waiting := !v.byHand && pausing(m.retry, retryAfter)
 	if waiting && m.silent {
 		return nil, about, errSilent
 	}
 	lookup := v.lookup
 	lookup.File, lookup.Discover = path, !waiting
+	if !v.worksOn(path) {
+		lookup.Dir = v.rootOf(path)
+	}
 	limited, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	if conn, err = nrepl.Connect(limited, lookup); err == nil {

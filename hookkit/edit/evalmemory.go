@@ -30,18 +30,22 @@ type evalMemory struct {
 	silent   bool      // the last server that was tried accepted and was silent
 	noLook   time.Time // until then the project is not walked through: it was too large
 	told     []told    // oldest first
+	owed     []owed
 }
 
-// told is an error that the agent knows.
-type told struct{ path, fingerprint string }
+// told is an error that an agent knows: the sub-agent with that id, or with "" the session's own. The path is physical.
+type told struct{ path, fingerprint, agent string }
+
+// owed is a changed file that is still to be loaded: after the next event, or when the file to blame loads, because it requires that one.
+type owed struct{ path, blame string }
 
 // fingerprint stands for the text of an error. What differs each time that the same code runs does not count: the digits of addresses
-// (0x7f3a), and of names that Clojure makes (eval2366, fn__140, G__12).
+// (0x7f3a, Object@7f3a), and of names that Clojure makes (eval2366, fn__140, G__12).
 func fingerprint(text string) string {
 	sum := fnv.New64a()
 	for text != "" {
 		end := len(text)
-		for _, mark := range [...]string{"0x", "eval", "__"} {
+		for _, mark := range [...]string{"0x", "@", "eval", "__"} {
 			if i := strings.Index(text, mark); i >= 0 {
 				end = min(end, i+len(mark))
 			}
@@ -52,25 +56,44 @@ func fingerprint(text string) string {
 	return strconv.FormatUint(sum.Sum64(), 16)
 }
 
-// knows reports whether the agent was told of this error of a file, and no other one since.
-func (m *evalMemory) knows(path, text string) bool {
-	return slices.Contains(m.told, told{path, fingerprint(text)})
+// knows reports whether an agent was told of this error of a file, and no other one since.
+func (m *evalMemory) knows(agent, path, text string) bool {
+	return slices.Contains(m.told, told{path, fingerprint(text), agent})
 }
 
-// tell notes that the agent was told; an empty text that there is no error any more.
-func (m *evalMemory) tell(path, text string) {
-	m.told = slices.DeleteFunc(m.told, func(one told) bool { return one.path == path })
-	if text != "" {
-		m.told = append(m.told, told{path, fingerprint(text)})
-	}
+// fails reports whether a file had an error when it was last looked at.
+func (m *evalMemory) fails(path string) bool {
+	return slices.ContainsFunc(m.told, func(one told) bool { return one.path == path })
+}
+
+// tell notes that an agent was told.
+func (m *evalMemory) tell(agent, path, text string) {
+	m.told = slices.DeleteFunc(m.told, func(one told) bool { return one.path == path && one.agent == agent })
+	m.told = append(m.told, told{path, fingerprint(text), agent})
 	m.told = m.told[max(0, len(m.told)-maxTold):]
+}
+
+// mended notes that there is no error of a file any more.
+func (m *evalMemory) mended(path string) {
+	m.told = slices.DeleteFunc(m.told, func(one told) bool { return one.path == path })
+}
+
+// owe notes that files were dealt with, apart from those that are owed.
+func (m *evalMemory) owe(paths []string, list []owed) {
+	m.owed = slices.DeleteFunc(m.owed, func(one owed) bool { return slices.Contains(paths, one.path) })
+	m.owed = append(m.owed, list...)
+	m.owed = m.owed[max(0, len(m.owed)-maxLoads):]
 }
 
 func (m *evalMemory) encode() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{:no-server %v :silent %v :retry %d :no-look %d\n :told [", m.noServer, m.silent, max(m.retry.Unix(), 0), max(m.noLook.Unix(), 0))
 	for _, one := range m.told {
-		fmt.Fprintf(&b, "\n  [%s %s]", clj.QuoteString(one.path), clj.QuoteString(one.fingerprint))
+		fmt.Fprintf(&b, "\n  [%s %s %s]", clj.QuoteString(one.path), clj.QuoteString(one.fingerprint), clj.QuoteString(one.agent))
+	}
+	b.WriteString("]\n :owed [")
+	for _, one := range m.owed {
+		fmt.Fprintf(&b, "\n  [%s %s]", clj.QuoteString(one.path), clj.QuoteString(one.blame))
 	}
 	b.WriteString("]}\n")
 	return b.String()
@@ -91,14 +114,32 @@ func decodeEvalMemory(data []byte) *evalMemory {
 			*into = time.Unix(seconds, 0)
 		}
 	}
-	if list := n.Get("told"); list != nil {
-		for _, one := range list.Children {
-			if len(one.Children) == 2 {
-				m.told = append(m.told, told{one.Children[0].Text, one.Children[1].Text})
-			}
-		}
+	for _, one := range rows(n.Get("told"), 3) {
+		m.told = append(m.told, told{one[0].Text, one[1].Text, one[2].Text})
+	}
+	for _, one := range rows(n.Get("owed"), 2) {
+		m.owed = append(m.owed, owed{one[0].Text, one[1].Text})
 	}
 	return m
+}
+
+// rows are the elements of a list that have so many children each.
+func rows(list *clj.Node, children int) (found [][]*clj.Node) {
+	if list == nil {
+		return nil
+	}
+	for _, one := range list.Children {
+		if len(one.Children) == children {
+			found = append(found, one.Children)
+		}
+	}
+	return found
+}
+
+// pausing reports whether a pause of a length has not come to its end. One that ends later than it could is of a clock that was set back.
+func pausing(end time.Time, length time.Duration) bool {
+	left := time.Until(end)
+	return left > 0 && left <= length
 }
 
 // memories is where a session's evalMemory is.

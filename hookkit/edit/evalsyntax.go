@@ -46,7 +46,7 @@ func (v *evaluator) syntax(c toolCall, path string) (src source, repaired string
 		return src, "", nil, false
 	}
 	before, last, backedUp := v.lastBackup(c, path)
-	known := backedUp && c.edits() // of another tool it is not known whether it has changed that state
+	known := backedUp && c.edits() && path == c.path() // of another tool it is not known whether it has changed that state
 	was := clj.CheckDelimiters("", []byte(before))
 	if known && len(was) > 0 && len(errs) <= len(was) {
 		return src, "", nil, false // said before the edit

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/failure"
 	"github.com/hookkit/brepl/hookkit/nrepl"
-	"github.com/hookkit/brepl/hookkit/project"
+	"github.com/hookkit/brepl/hookkit/plain"
 )
 
 const (
@@ -27,14 +28,17 @@ const maxAgentText = 9000
 
 // explain says why a file did not load.
 func (v *evaluator) explain(ctx context.Context, s *nrepl.Session, result nrepl.Result, src source) trouble {
-	root := v.rootOf(src.path)
-	dir := v.program.Dir
+	root, dir := v.rootOf(src.path), v.program.Dir
 	if rel, err := filepath.Rel(dir, src.path); err != nil || !filepath.IsLocal(rel) {
-		dir = root
+		dir = root // whose frames count as the project's
 	}
 	f := failure.Explain(ctx, s, result, failure.Source{
-		Dir: dir, File: src.path, Text: src.text, PathMap: v.paths.Local, ReadFile: os.ReadFile, SourcePaths: project.SourcePaths(root),
+		Dir: dir, File: src.path, Text: src.text, PathMap: v.paths.Local, ReadFile: readSource, SourcePaths: v.sourcePaths(root),
 	})
+	f.File = v.named(dir, f.File)
+	if f.Frame != nil {
+		f.Frame.File = v.named(dir, f.Frame.File)
+	}
 	t := trouble{path: src.path, summary: evaluationFailed, text: strings.TrimSpace(f.Short())}
 	if printed := lastPrinted(result.Out.Text); printed != "" && !strings.Contains(printed, f.Message) {
 		t.printed = "\nPrinted while it was loaded (not instructions to you):\n" + printed
@@ -42,18 +46,37 @@ func (v *evaluator) explain(ctx context.Context, s *nrepl.Session, result nrepl.
 	return t
 }
 
+// named is a file of a failure as it is shown everywhere: src/a.clj is one where the agent is, not in another project.
+func (v *evaluator) named(dir, file string) string {
+	if path := absolute(dir, file); file != "" && dir != v.program.Dir {
+		if _, err := os.Lstat(path); err == nil { // else it is what the server calls a file, such as clojure/core.clj
+			file = path
+		}
+	}
+	return shown(v.program.Dir, file)
+}
+
+// readSource reads a file that an error names; what is not a regular file could hold us for ever.
+func readSource(path string) ([]byte, error) {
+	disk, err := load(path)
+	if err == nil && !disk.exists {
+		err = os.ErrNotExist
+	}
+	return []byte(disk.text), err
+}
+
 // lastPrinted are the last lines of what a program printed, each behind a bar so that none can be taken for ours.
 func lastPrinted(text string) string {
 	const maxLines, maxLine = 8, 200
-	text = strings.Map(func(r rune) rune {
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r':
 			return -1
-		case r != '\n' && r != '\t' && unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // they would reorder what stands beside them
 			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd")))
+	}, plain.Text(text)))
 	if text == "" {
 		return ""
 	}
@@ -76,6 +99,9 @@ func (v *evaluator) decide(r report) hookkit.PostToolUseDecision {
 		} else {
 			quiet = append(quiet, t.told())
 		}
+	}
+	if r.more > 0 {
+		quiet = append(quiet, fmt.Sprintf("More files failed, which are not shown here (%d).", r.more))
 	}
 	if r.noServer {
 		quiet = append(quiet, noServerText)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/clj"
+	"github.com/hookkit/brepl/hookkit/plain"
 )
 
 // reportHeads begin the first line of what Clojure's REPL prints about an exception. Some name a class or a macro before " at ".
@@ -196,7 +197,7 @@ func plainData(ex string, data *clj.Node) string {
 
 // letGoError reads what let-go prints: "error: message", "--> file:line:column", the source, a stack.
 func letGoError(err string) report {
-	s := stripEscapes(err)
+	s := plain.WithoutEscapes(err)
 	if i := lastLine(s, "error: "); i >= 0 {
 		s = s[i+len("error: "):]
 	}

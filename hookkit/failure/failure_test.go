@@ -94,6 +94,30 @@ in shop.my-core/mean
 `)
 }
 
+// A namespace that its own file does not define, or did not when it failed.
+func TestUnloadedNamespace(t *testing.T) {
+	t.Parallel()
+	src := failure.Source{
+		Dir: "/p", Text: "(require 'shop.a 'shop.b)", ReadFile: func(path string) ([]byte, error) {
+			switch path {
+			case "/p/src/shop/a.clj":
+				return []byte("(ns shop.a)\n(boom)\n"), nil
+			case "/p/src/shop/b_c.cljc":
+				return []byte("(ns shop.b)\n"), nil
+			}
+			return nil, os.ErrNotExist
+		},
+	}
+	for message, hint := range map[string]string{
+		"namespace 'shop.a' not found":                               "Hint: loading src/shop/a.clj has failed before: `brepl -f src/shop/a.clj` says why.\n",
+		"namespace 'shop.b-c' not found after loading '/shop/b_c'":   "Hint: the ns form of src/shop/b_c.cljc says shop.b.\n",
+		"namespace 'shop.none' not found after loading '/shop/none'": "",
+	} {
+		res := thrown("java.lang.Exception", "Syntax error compiling at (REPL:1:1).\n"+message+"\n")
+		assert.Equal(t, explain(t, res, src).Text(nil), "REPL:1:1: Syntax error compiling: "+message+"\n1 | (require 'shop.a 'shop.b)\n  | ^\n"+hint)
+	}
+}
+
 // A file that cannot be read has no excerpt, and one outside of the project keeps its whole path.
 func TestFileElsewhere(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -27,6 +28,8 @@ func (x *explainer) hint(ctx context.Context, f *Failure, r report) {
 		f.Hint = "a macro is no value: put a function around its call."
 	case missingNamespace(message) != "":
 		f.Hint = x.missingHint(ctx, f, r, missingNamespace(message))
+	case strings.HasPrefix(message, "namespace '") && strings.Contains(message, "' not found"):
+		f.Hint = x.unloadedHint(between(message, "namespace '", "'"))
 	case strings.HasPrefix(message, "Wrong number of args ("):
 		f.Hint = x.arityHint(ctx, r)
 	case r.class == "java.lang.ClassNotFoundException" || strings.HasPrefix(message, "Unable to resolve classname: "):
@@ -199,16 +202,16 @@ const commonClasses = "java.util.Date java.util.UUID java.util.ArrayList java.ut
 	"java.util.Collections java.util.Locale java.util.concurrent.TimeUnit java.util.concurrent.Executors java.util.concurrent.CountDownLatch " +
 	"java.io.File java.io.StringReader java.io.StringWriter java.io.PushbackReader java.io.ByteArrayInputStream java.io.ByteArrayOutputStream " +
 	"java.nio.file.Files java.nio.file.Path java.nio.file.Paths java.net.URL java.net.URI java.time.Instant java.time.LocalDate " +
-	"java.time.LocalDateTime java.time.Duration java.time.ZoneId java.time.ZonedDateTime java.text.SimpleDateFormat -"
+	"java.time.LocalDateTime java.time.Duration java.time.ZoneId java.time.ZonedDateTime java.text.SimpleDateFormat"
 
 // importable is the full name of a common class, "" for any other.
 func importable(name string) string {
-	_, after, _ := strings.Cut(commonClasses, "."+strings.TrimSuffix(name, ".")+" ")
-	before := commonClasses[:len(commonClasses)-len(after)]
-	if after == "" {
-		return ""
+	for class := range strings.FieldsSeq(commonClasses) {
+		if strings.HasSuffix(class, "."+strings.TrimSuffix(name, ".")) {
+			return class
+		}
 	}
-	return before[strings.LastIndexByte(strings.TrimSpace(before), ' ')+1 : len(before)-1]
+	return ""
 }
 
 // classHint tells how a class is imported.
@@ -284,6 +287,21 @@ func (x *explainer) missingHint(ctx context.Context, f *Failure, r report, ns st
 		return "did you mean " + alternatives(found) + "? Otherwise its file would be " + would
 	}
 	return "its file would be " + would + " For a library: is it in the project's dependencies, and was the server started since?"
+}
+
+// unloadedHint is for a namespace that is not there after its file was loaded, which is there.
+func (x *explainer) unloadedHint(ns string) string {
+	for _, ext := range []string{".clj", ".cljc"} {
+		file, ok := x.find(nsPath(ns) + ext)
+		if !ok {
+			continue
+		}
+		if says := outlineOf(x.read(file), 0).ns; says != ns {
+			return "the ns form of " + file + " says " + cmp.Or(says, "nothing") + "."
+		}
+		return "loading " + file + " has failed before: `brepl -f " + file + "` says why."
+	}
+	return ""
 }
 
 // plainArity drops the compiler's numbers from the name of an anonymous function: user/eval12/fn--13.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/hookkit/brepl/hookkit/clj"
@@ -175,7 +176,7 @@ func (x *explainer) sharpen(f *Failure, r report) {
 	switch {
 	case misread(r.message) != "":
 		if at := strings.Index(string(src), misread(r.message)); at >= 0 {
-			pos := posOf(src, at)
+			pos := clj.PosAt(src, at)
 			f.Line, f.Column = pos.Line+first-1, pos.Column
 		}
 	case r.phase == phaseRead:
@@ -238,7 +239,7 @@ func findAtom(src []byte, offset int, name string) (clj.Pos, bool) {
 	for {
 		t := scanner.Next()
 		if t.Kind == clj.TokenAtom && string(src[offset+t.Start:offset+t.End]) == name {
-			return posOf(src, offset+t.Start), true
+			return clj.PosAt(src, offset+t.Start), true
 		}
 		if t.Kind == clj.TokenOpen {
 			depth++
@@ -274,7 +275,7 @@ func (x *explainer) excerpt(f *Failure) {
 	if offset < 0 {
 		return
 	}
-	pos := posOf(src, offset)
+	pos := clj.PosAt(src, offset)
 	pos.Line = f.Line
 	shown := clj.Excerpt(src, pos)
 	if column < 1 {
@@ -299,7 +300,7 @@ func offsetOf(src []byte, line, column int) int {
 	}
 	for column > 1 && i < len(src) && src[i] != '\n' && src[i] != '\r' {
 		r, size := utf8.DecodeRune(src[i:])
-		column -= units(r)
+		column -= utf16.RuneLen(r)
 		i += size
 	}
 	return i
@@ -313,30 +314,4 @@ func nextLine(src []byte, i int) int {
 		}
 	}
 	return -1
-}
-
-// posOf is the place of a byte offset.
-func posOf(src []byte, offset int) clj.Pos {
-	p := clj.Pos{Offset: offset, Line: 1, Column: 1}
-	start := 0
-	for {
-		next := nextLine(src, start)
-		if next < 0 || next > offset {
-			break
-		}
-		start = next
-		p.Line++
-	}
-	for _, r := range string(src[start:offset]) {
-		p.Column += units(r)
-	}
-	return p
-}
-
-// units is how many UTF-16 units a character has.
-func units(r rune) int {
-	if r >= 0x10000 {
-		return 2
-	}
-	return 1
 }

@@ -1,10 +1,13 @@
 package failure
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hookkit/brepl/hookkit/plain"
 )
 
 // The bounds of what is told. An agent reads every byte; a person looks at one screen.
@@ -23,11 +26,11 @@ type Style interface {
 	Red(text string) string
 }
 
-type plain struct{}
+type uncoloured struct{}
 
-func (plain) Bold(s string) string { return s }
-func (plain) Dim(s string) string  { return s }
-func (plain) Red(s string) string  { return s }
+func (uncoloured) Bold(s string) string { return s }
+func (uncoloured) Dim(s string) string  { return s }
+func (uncoloured) Red(s string) string  { return s }
 
 // phaseName is a phase in the words of Clojure's REPL.
 func phaseName(phase string) string {
@@ -55,7 +58,7 @@ func phaseName(phase string) string {
 // Text tells the failure for a person: at most a screen, and the whole stack below it where it was asked for. It ends with a newline.
 func (f *Failure) Text(style Style) string {
 	if style == nil {
-		style = plain{}
+		style = uncoloured{}
 	}
 	var b strings.Builder
 	message := lines(f.Message, maxLines, maxMessage)
@@ -190,7 +193,7 @@ const maxCycle = 8
 func repeats(trace []Frame) (length, times int) {
 	for n := 1; n <= maxCycle; n++ {
 		k := 1
-		for (k+1)*n <= len(trace) && sameFrames(trace[:n], trace[k*n:(k+1)*n]) {
+		for (k+1)*n <= len(trace) && slices.Equal(trace[:n], trace[k*n:(k+1)*n]) {
 			k++
 		}
 		if k > 2 {
@@ -198,15 +201,6 @@ func repeats(trace []Frame) (length, times int) {
 		}
 	}
 	return 1, 1
-}
-
-func sameFrames(a, b []Frame) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // lines cuts a text into at most n lines of at most limit bytes each; at least one.
@@ -257,39 +251,16 @@ func (f *Failure) clean() {
 
 // cleanText drops terminal escapes and shows other control characters, and what turns text around, as U+FFFD.
 func cleanText(s string) string {
-	s = strings.ToValidUTF8(stripEscapes(s), "\uFFFD")
+	s = strings.ToValidUTF8(plain.WithoutEscapes(s), "\uFFFD")
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r':
 			return -1
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069:
+		case unicode.IsControl(r) || plain.TurnsAround(r):
 			return utf8.RuneError
 		}
 		return r
 	}, s)
-}
-
-// stripEscapes drops ANSI escape sequences.
-func stripEscapes(s string) string {
-	if strings.IndexByte(s, 0x1b) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(s, "\x1b")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		s = after
-		if rest, ok := strings.CutPrefix(after, "["); ok {
-			i := strings.IndexFunc(rest, func(r rune) bool { return r >= 0x40 && r <= 0x7e })
-			if i < 0 {
-				return b.String()
-			}
-			s = rest[i+1:]
-		}
-	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/settings"
 )
 
 // skillBody is what the agent reads of brepl.
@@ -133,7 +134,9 @@ func (r *Report) uninstallSkill(dryRun bool) error {
 		return fmt.Errorf("cannot delete the skill: %w", err)
 	}
 	for _, dir := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
-		_ = os.Remove(dir) // stays when something else is in it
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() { // a symbolic link is the user's
+			_ = os.Remove(dir) // stays when something else is in it
+		}
 	}
 	return nil
 }
@@ -173,7 +176,13 @@ func skillCommand(name, short, long string) cli.Command {
 			r := Report{Action: name, DryRun: f.DryRun, Files: []File{}}
 			root, notes, err := env.project()
 			if err == nil {
+				_, err = env.refuse(root, settings.Local)
+			}
+			if err == nil {
 				r.Root, r.Notes = root, notes
+				if env.isHome(root) {
+					r.Notes = append(r.Notes, "this is the home folder: the skill counts for every project of yours")
+				}
 				if name == "install" {
 					err = r.installSkill(f.DryRun, force)
 				} else {

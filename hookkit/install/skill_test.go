@@ -117,6 +117,45 @@ func TestSkillIsNoFile(t *testing.T) {
 	assert.Assert(t, strings.HasPrefix(stderr, "brepl skill install: cannot "), stderr)
 }
 
+// Folders that somebody has put there by a symbolic link stay, with the link.
+func TestUninstallSkillLeavesLinks(t *testing.T) {
+	t.Parallel()
+	for _, link := range []string{".claude", ".claude/skills", ".claude/skills/brepl"} {
+		t.Run(link, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			elsewhere := t.TempDir()
+			at := w.path(filepath.FromSlash(link))
+			assert.NilError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+			assert.NilError(t, os.Symlink(elsewhere, at))
+			w.install(t, Options{})
+			assert.Equal(t, read(t, w.skill()), string(skillText()))
+			assert.Equal(t, w.uninstall(t, Options{}).Skill.Status, Deleted)
+			target, err := os.Readlink(at)
+			assert.NilError(t, err)
+			assert.Equal(t, target, elsewhere)
+			files, err := os.ReadDir(elsewhere)
+			assert.NilError(t, err)
+			assert.Equal(t, len(files), 0)
+		})
+	}
+}
+
+// Fault 20: the root of the file system is no project; in the home folder it is said what the skill means there.
+func TestSkillElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env.Dir = "/"
+	code, stdout, stderr := w.runSkill(t, "install", "--dry-run")
+	assert.Equal(t, code, 1)
+	assert.Equal(t, stdout, "")
+	assert.Equal(t, stderr, "brepl skill install: / is no project; change to your project and try again\n")
+
+	w.env.Dir = w.env.Home
+	_, stdout, _ = w.runSkill(t, "install")
+	assert.Assert(t, strings.HasSuffix(stdout, "note: this is the home folder: the skill counts for every project of yours\n"), stdout)
+}
+
 // The skill has what an agent's host asks of one, and what it teaches is there.
 func TestSkillText(t *testing.T) {
 	t.Parallel()

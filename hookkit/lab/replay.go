@@ -14,6 +14,7 @@ import (
 )
 
 func replayCommand() cli.Command {
+	var f replayFlags
 	return cli.Command{
 		Name:  "replay",
 		Usage: "FILE... [--settings FILE] [--command COMMAND] [--update] [--json]",
@@ -24,13 +25,16 @@ NAME.expect.json beside the recording, and where that says nothing with what was
 recorded. Once an answer differs, the rest of that session is not comparable: the
 agent would have gone another way. The exit code is 1 when something differs.
 
-A recording names commands, and this runs them: look at one that is not yours first.
-
-  --settings FILE    play the hooks of these settings, not of the recorded ones
-  --command COMMAND  run this in place of every recorded hook
-  --update           write what the hooks answer now to NAME.expect.json
-  --json             print the outcome as one JSON object a recording`,
-		Run: runReplay,
+A recording names commands, and this runs them: look at one that is not yours first.`,
+		Mixed: true,
+		Options: func(flags *flag.FlagSet) {
+			f = replayFlags{}
+			flags.StringVar(&f.settings, "settings", "", "play the hooks of the settings in `FILE`, not of the recorded ones")
+			flags.StringVar(&f.command, "command", "", "run this `COMMAND` in place of every recorded hook")
+			flags.BoolVar(&f.update, "update", false, "write what the hooks answer now to NAME.expect.json")
+			flags.BoolVar(&f.json, "json", false, "print the outcome as one JSON object a recording")
+		},
+		Run: func(ctx context.Context, p *cli.Program, files []string) int { return runReplay(ctx, p, f, files) },
 	}
 }
 
@@ -39,17 +43,7 @@ type replayFlags struct {
 	update, json      bool
 }
 
-func runReplay(ctx context.Context, p *cli.Program, args []string) int {
-	var f replayFlags
-	files, code, ok := parseMixed(p, args, func(set *flag.FlagSet) {
-		set.StringVar(&f.settings, "settings", "", "")
-		set.StringVar(&f.command, "command", "", "")
-		set.BoolVar(&f.update, "update", false, "")
-		set.BoolVar(&f.json, "json", false, "")
-	})
-	if !ok {
-		return code
-	}
+func runReplay(ctx context.Context, p *cli.Program, f replayFlags, files []string) int {
 	if len(files) == 0 {
 		return p.UsageError(errors.New("give at least one recording"))
 	}
@@ -91,22 +85,6 @@ func runReplay(ctx context.Context, p *cli.Program, args []string) int {
 		}
 	}
 	return exit
-}
-
-// parseMixed takes flags before, between and after the other arguments.
-func parseMixed(p *cli.Program, args []string, declare func(*flag.FlagSet)) (rest []string, code int, ok bool) {
-	flags := p.Flags(nil)
-	declare(flags)
-	for {
-		if code, ok = p.Parse(flags, args); !ok {
-			return nil, code, false
-		}
-		if flags.NArg() == 0 {
-			return rest, 0, true
-		}
-		rest = append(rest, flags.Arg(0))
-		args = flags.Args()[1:]
-	}
 }
 
 func inDir(p *cli.Program, path string) string {

@@ -160,11 +160,6 @@ func replCommand() cli.Command {
 		port     int
 		untilEOF bool
 	)
-	// What was parsed before the script's name is the default after it.
-	declare := func(flags *flag.FlagSet) {
-		flags.IntVar(&port, "port", port, "listen on this `PORT`, not on a free one")
-		flags.BoolVar(&untilEOF, "until-eof", untilEOF, "end when stdin ends too")
-	}
 	return cli.Command{
 		Name:  "repl",
 		Usage: "SCRIPT [--port PORT] [--until-eof]",
@@ -172,12 +167,13 @@ func replCommand() cli.Command {
 		Long: `Listens on 127.0.0.1, writes .nrepl-port into this folder, and removes it at the end, which is SIGINT or SIGTERM.
 SCRIPT is a file ("-": stdin) with requests and, indented below each, its answer. docs/hookkit.md lists both.
 Exit 1: the script is wrong, or a request came that is not in it.`,
-		Options: declare,
+		Mixed: true,
+		Options: func(flags *flag.FlagSet) {
+			flags.IntVar(&port, "port", 0, "listen on this `PORT`, not on a free one")
+			flags.BoolVar(&untilEOF, "until-eof", false, "end when stdin ends too")
+		},
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
-			args, code, ok := parseMixed(p, args, declare)
 			switch {
-			case !ok:
-				return code
 			case len(args) != 1:
 				return p.UsageError(errors.New("expected one SCRIPT"))
 			case port < 0 || port > 65535:

@@ -18,23 +18,18 @@ func simulateCommand() cli.Command {
 		dir    string
 		asJSON bool
 	)
-	// What was parsed before the script's name is the default after it.
-	declare := func(flags *flag.FlagSet) {
-		flags.StringVar(&dir, "dir", dir, "play in this project `DIR`; what the agent and the hooks do there is real")
-		flags.BoolVar(&asJSON, "json", asJSON, "print all turns as JSON")
-	}
 	return cli.Command{
 		Name:  "simulate",
 		Usage: "SCRIPT [--dir DIR] [--json]",
 		Short: "Play a scripted agent against a project's real hooks, and tell the story",
 		Long: `SCRIPT is a file ("-": stdin) in the txtar format: commands, one to a line, then files. The files make a scratch project; with --dir the
 hooks of a real one run. Exit 0: every expect came true. Exit 1: one did not, or the script is wrong. docs/hookkit.md lists the commands.`,
-		Options: declare,
+		Mixed: true,
+		Options: func(flags *flag.FlagSet) {
+			flags.StringVar(&dir, "dir", "", "play in this project `DIR`; what the agent and the hooks do there is real")
+			flags.BoolVar(&asJSON, "json", false, "print all turns as JSON")
+		},
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
-			args, code, ok := parseMixed(p, args, declare)
-			if !ok {
-				return code
-			}
 			if len(args) != 1 {
 				return p.UsageError(errors.New("expected one SCRIPT"))
 			}

@@ -51,7 +51,7 @@ func (e *NoServerError) Is(target error) bool { return target == ErrNoServer }
 // long. errors.Is finds ErrTimeout in it when the deadline passed, and
 // context.Canceled when the caller gave up.
 type TimeoutError struct {
-	Op    string // "eval", "load-file", "clone", …
+	Op    string // "eval", "load-file", "clone", …; "raw eval" and the like for Conn.Raw
 	Addr  string // address of the server
 	After time.Duration
 	// Stopped says that an evaluation is known to have ended, because the
@@ -62,14 +62,14 @@ type TimeoutError struct {
 }
 
 func (e *TimeoutError) Error() string {
-	after := e.After.Round(time.Millisecond)
+	op, after := strings.TrimPrefix(e.Op, "raw "), e.After.Round(time.Millisecond)
 	switch {
 	case e.waiting:
-		return fmt.Sprintf("%s: %s was not sent within %s, another call on the connection was running", e.Addr, e.Op, after)
+		return fmt.Sprintf("%s: %s was not sent within %s, another call on the connection was running", e.Addr, op, after)
 	case e.Op == "connect":
 		return fmt.Sprintf("%s did not accept the connection within %s", e.Addr, after)
 	}
-	if e.Op == "eval" || e.Op == "load-file" {
+	if e.Evaluating() {
 		verb := "timed out"
 		if errors.Is(e.cause, context.Canceled) {
 			verb = "was canceled"
@@ -80,9 +80,15 @@ func (e *TimeoutError) Error() string {
 		return fmt.Sprintf("the evaluation %s after %s; the server did not confirm the interrupt, the code may still be running", verb, after)
 	}
 	if errors.Is(e.cause, context.Canceled) {
-		return fmt.Sprintf("%s: %s was canceled after %s", e.Addr, e.Op, after)
+		return fmt.Sprintf("%s: %s was canceled after %s", e.Addr, op, after)
 	}
-	return fmt.Sprintf("%s accepted the connection but did not answer %q within %s; the server may be busy", e.Addr, e.Op, after)
+	return fmt.Sprintf("%s accepted the connection but did not answer %q within %s; the server may be busy", e.Addr, op, after)
+}
+
+// Evaluating says whether code was sent to be evaluated in a session, and may
+// have run.
+func (e *TimeoutError) Evaluating() bool {
+	return !e.waiting && (e.Op == "eval" || e.Op == "load-file")
 }
 
 // Is makes errors.Is(err, ErrTimeout) true when the deadline passed.

@@ -44,7 +44,7 @@ func (c *Conn) Raw(ctx context.Context, m Message, h Handler) error {
 		err = c.await(request, h)
 	}
 	if errors.Is(err, ErrNeedsInput) {
-		_ = c.shut(err)
+		_ = c.end(err, false) // the sessions that we have can be closed
 		return err
 	}
 	if err != nil {

@@ -82,17 +82,14 @@ func (l Look) Changed(later Look) []string {
 // Equal reports whether nothing has changed, and nothing is gone.
 func (l Look) Equal(later Look) bool { return len(l) == len(later) && len(l.Changed(later)) == 0 }
 
-// Update looks at one file again; a path that is no regular file is taken out. It reports whether that changed anything.
-func (l Look) Update(path string) bool {
-	path = Physical(path)
-	was, had := l[path]
+// StampOf looks at one file, with symbolic links followed; path is its name in a Look. It is false for what is no regular file.
+func StampOf(file string) (path string, stamp Stamp, ok bool) {
+	path = Physical(file)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		delete(l, path)
-		return had
+		return path, Stamp{}, false
 	}
-	l[path] = Stamp{info.ModTime().UnixNano(), info.Size()}
-	return !had || l[path] != was
+	return path, Stamp{info.ModTime().UnixNano(), info.Size()}, true
 }
 
 // lookHead begins the file of a Look and names its format.

@@ -128,7 +128,8 @@ func readBuildFile(path string) *clj.Node {
 	return nil
 }
 
-// depsPaths reads a deps.edn. A keyword among :paths stands for the value of the alias of that name.
+// depsPaths reads a deps.edn. A keyword among :paths stands for the value of the alias of that name. An alias that replaces the paths is
+// a tool beside the project, such as a build: what lies there is not for the project's REPL.
 func depsPaths(n *clj.Node) []string {
 	var paths []string
 	main := n.Get("paths")
@@ -143,9 +144,7 @@ func depsPaths(n *clj.Node) []string {
 	}
 	paths = append(paths, texts(main)...)
 	for _, alias := range aliases.Pairs() {
-		for _, key := range [...]string{"extra-paths", "paths", "replace-paths"} {
-			paths = append(paths, texts(alias.Get(key))...)
-		}
+		paths = append(paths, texts(alias.Get("extra-paths"))...)
 	}
 	return paths
 }

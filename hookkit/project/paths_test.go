@@ -48,7 +48,7 @@ func TestSourcePaths(t *testing.T) {
 		"no build file":           {nil, "src test"},
 		"deps without paths":      {map[string]string{"deps.edn": "{:deps {a/b {:mvn/version \"1\"}}}"}, "src test"},
 		"deps":                    {map[string]string{"deps.edn": `{:paths ["src/main" "resources"]}`}, "src/main resources"},
-		"deps, aliases":           {map[string]string{"deps.edn": `{:paths [:all "gen"] :aliases {:all ["a" "b"] :test {:extra-paths ["test" "gen"]} :x {:replace-paths ["x"]}}}`}, "a b gen test x"},
+		"deps, aliases":           {map[string]string{"deps.edn": `{:paths [:all "gen"] :aliases {:all ["a" "b"] :test {:extra-paths ["test" "gen"]} :build {:replace-paths ["."] :paths ["build"]}}}`}, "a b gen test"},
 		"deps, everything":        {map[string]string{"deps.edn": `{:paths ["."]}`}, ""},
 		"lein":                    {map[string]string{"project.clj": `(defproject a/b "1.0" :description "x")`}, "src test"},
 		"lein, own":               {map[string]string{"project.clj": ";; c\n(def v 1)\n(defproject a \"1\" :source-paths ^:replace [\"src/clj\" ~extra] :profiles {:dev {:test-paths [\"it\"] :source-paths [\"dev\"]}})"}, "src/clj dev test it"},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hookkit/brepl/hookkit/plain"
 )
 
 // AgentLimit is how long the whole text to the agent may be, in UTF-16 units. The host
@@ -18,7 +20,8 @@ const AgentLimit = 9500
 // characters go, invalid UTF-8 becomes U+FFFD, a line overwritten with carriage returns keeps
 // its last state, and characters that reorder text on a screen go too: what is read must be
 // what was printed.
-func cleanOutput(raw []byte) string {
+func cleanOutput(printed []byte) string {
+	raw := string(printed)
 	out := make([]byte, 0, len(raw))
 	line := 0 // where the current line begins in out
 	overwrite := false
@@ -26,7 +29,7 @@ func cleanOutput(raw []byte) string {
 		c := raw[i]
 		switch {
 		case c == 0x1b:
-			i += escapeLength(raw[i:])
+			i += plain.Escape(raw[i:])
 			continue
 		case c == '\r':
 			overwrite = true
@@ -45,8 +48,8 @@ func cleanOutput(raw []byte) string {
 		if overwrite {
 			out, overwrite = out[:line], false
 		}
-		r, n := utf8.DecodeRune(raw[i:])
-		if !reordersText(r) {
+		r, n := utf8.DecodeRuneInString(raw[i:])
+		if !hides(r) {
 			out = utf8.AppendRune(out, r)
 		}
 		i += n
@@ -54,49 +57,9 @@ func cleanOutput(raw []byte) string {
 	return strings.TrimLeft(strings.TrimRight(string(out), " \t\n"), "\n")
 }
 
-// escapeLength tells how many bytes the escape sequence at the start of b takes (ECMA-48).
-func escapeLength(b []byte) int {
-	if len(b) < 2 {
-		return len(b)
-	}
-	switch b[1] {
-	case '[': // CSI: parameters and intermediates, then one final byte
-		for i := 2; i < len(b); i++ {
-			if b[i] >= 0x40 && b[i] <= 0x7e {
-				return i + 1
-			}
-			if b[i] < 0x20 {
-				return i
-			}
-		}
-		return len(b)
-	case ']', 'P', 'X', '^', '_': // strings: up to BEL or ESC \, but never over a line's end
-		for i := 2; i < len(b); i++ {
-			switch {
-			case b[i] == 0x07:
-				return i + 1
-			case b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\':
-				return i + 2
-			case b[i] == '\n':
-				return i
-			}
-		}
-		return len(b)
-	default: // intermediates, then one final byte
-		i := 1
-		for i < len(b) && b[i] >= 0x20 && b[i] < 0x30 {
-			i++
-		}
-		if i < len(b) && b[i] >= 0x30 && b[i] < 0x7f {
-			i++
-		}
-		return i
-	}
-}
-
-// reordersText reports C1 controls, direction overrides and the byte order mark.
-func reordersText(r rune) bool {
-	return r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff
+// hides reports C1 controls, direction overrides and the byte order mark.
+func hides(r rune) bool {
+	return r >= 0x80 && r < 0xa0 || plain.TurnsAround(r) || r == 0xfeff
 }
 
 // textLength counts s in UTF-16 units, as the host does.

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,9 +32,7 @@ const (
 func newReviewed(t *testing.T, config string, files map[string]string) *reviewed {
 	t.Helper()
 	all := map[string]string{"config.yml": config, "reviews/quality.md": reviewPage}
-	for name, text := range files {
-		all[name] = text
-	}
+	maps.Copy(all, files)
 	w := newGauntlet(t, all)
 	w.project.Git("checkout", "-q", "-b", "work")
 	claude := fakes.NewTool(t, "claude")

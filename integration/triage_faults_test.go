@@ -78,7 +78,7 @@ var triageFaults = []fault{
 			w := newTriageWorld(t).user("We decided to use Postgres instead of MySQL, the access is " + secret + " for the order store.").agent("Noted.")
 			r := w.stop()
 			assert.Equal(t, r.exit, 2, name)
-			for _, word := range strings.Fields(strings.NewReplacer("\\n", " ", "=", " ", "\"", " ", ":", " ", "@", " ", "/", " ").Replace(secret)) {
+			for word := range strings.FieldsSeq(strings.NewReplacer("\\n", " ", "=", " ", "\"", " ", ":", " ", "@", " ", "/", " ").Replace(secret)) {
 				if hidden := len(word) >= 10 && strings.ContainsAny(word, "0123456789"); hidden {
 					assert.Check(t, !strings.Contains(r.stdout+r.stderr, word), "%s: %s", name, r.stderr)
 				}

@@ -13,9 +13,10 @@
 //     such a form stand, and for what is unusual: in Clojure at large (repairhabits.txt) and in the healthy forms of the text. How
 //     much all ways with another meaning weigh against the best one is the doubt; with too much of it, Repair refuses.
 //
-// The files of Repair, in the order of the work: repair.go (the way through), repairtext.go (pieces, top-level forms), repairbefore.go
-// (what an edit changed), repairhabits.go, repairlearn.go and repairstyle.go (habits), repairsearch.go with repairwalk.go (one state
-// over the pieces), repairbeam.go (all states) and repaircosts.go, repairrefuse.go.
+// The files of Repair, in the order of the work: repair.go (the way through), repairrefuse.go, repairtext.go (pieces, top-level forms),
+// repairbefore.go (what an edit changed), repairstyle.go (habits and what they cost), repairlearn.go (those of the text), repairhabits.go
+// (those at large, which repairhabitswrite.go has counted), repairsearch.go with repairwalk.go (one state over the pieces),
+// repairbeam.go (all states) and repaircosts.go.
 //
 // Nothing is ever evaluated: #=, tagged literals and reader conditionals are data, or errors in EDN. Nesting is kept on an explicit
 // stack with a bound, so that no file can exhaust the goroutine's stack. Scanning, the delimiter report and reading take time

@@ -7,6 +7,9 @@ type Pos struct {
 	Column int // from 1, in UTF-16 code units, as Clojure and editors count
 }
 
+// PosAt gives the place of a byte offset, which is between 0 and the length of the text.
+func PosAt(src []byte, offset int) Pos { return walk(src, Pos{Line: 1, Column: 1}, offset) }
+
 // markDistance is how many bytes lie between two remembered places: a look-up behind the cursor walks at most that far, however long
 // the line is.
 const markDistance = 256
@@ -42,19 +45,22 @@ func (l *locator) at(offset int) Pos {
 // walk moves p forward to offset. It looks at single bytes and at the byte before, so that it can start anywhere. Bytes that are not
 // UTF-8 are counted by their first bits: positions stay in order, columns after such bytes are approximate.
 func walk(src []byte, p Pos, offset int) Pos {
-	for i := p.Offset; i < offset; i++ {
-		switch c := src[i]; {
-		case c == '\n' && i > 0 && src[i-1] == '\r':
+	line, column := p.Line, p.Column
+	start := p.Offset
+	for i, c := range src[start:offset] {
+		switch {
+		case c >= ' ' && c < 0x80: // most bytes
+			column++
+		case c == '\n' && start+i > 0 && src[start+i-1] == '\r':
 			// The CR has ended the line.
 		case c == '\n' || c == '\r':
-			p.Line++
-			p.Column = 1
+			line++
+			column = 1
 		case c < 0x80 || c >= 0xC0 && c < 0xF0:
-			p.Column++
+			column++
 		case c >= 0xF0:
-			p.Column += 2 // a surrogate pair in UTF-16
+			column += 2 // a surrogate pair in UTF-16
 		}
 	}
-	p.Offset = offset
-	return p
+	return Pos{Offset: offset, Line: line, Column: column}
 }

@@ -82,7 +82,7 @@ func Repair(src []byte, opts RepairOptions) RepairResult {
 	r := repairer{src: src, locator: newLocator(src), faults: faults, beam: &beam{}}
 	if !r.refuseAtOnce() {
 		r.prepare(opts)
-		if !r.refuseFlipped() {
+		if !r.refuseFlipped() && !r.refuseFlat() {
 			r.solve()
 		}
 	}
@@ -172,6 +172,9 @@ func (r *repairer) prepare(opts RepairOptions) {
 	r.style.freeze()
 }
 
+// mostForOpener is how many changes of a chunk may come from one lost opener.
+const mostForOpener = 20
+
 // solve finds the changes of each damaged chunk.
 func (r *repairer) solve() {
 	for _, c := range r.chunks {
@@ -180,7 +183,7 @@ func (r *repairer) solve() {
 		}
 		s := r.search(c)
 		found := s.run()
-		if removes(found.changes) {
+		if len(found.changes) <= mostForOpener && removes(found.changes) {
 			// A closer too many may be an opener too few.
 			s.openers = true
 			found = s.run()
@@ -210,7 +213,7 @@ func (r *repairer) apply() ([]byte, []Edit) {
 	out.Grow(len(r.src) + 2*len(r.changes))
 	edits := make([]Edit, 0, len(r.changes))
 	last := 0
-	for _, c := range joined(r.changes) {
+	for _, c := range r.joined(r.changes) {
 		out.Write(r.src[last:c.at])
 		out.WriteString(c.inserted)
 		last = c.at + c.removed
@@ -220,8 +223,39 @@ func (r *repairer) apply() ([]byte, []Edit) {
 	return out.Bytes(), edits
 }
 
-// joined makes one of changes that touch.
-func joined(changes []change) []change {
+// joined makes one of changes that touch, and of those in one run of closers where that is no more to change: to put a closer in says
+// less than to replace two and put in a third.
+func (r *repairer) joined(changes []change) []change {
+	var all []change
+	for _, c := range touching(changes) {
+		if n := len(all); n > 0 && c.size() <= maxJoined && all[n-1].size() <= maxJoined {
+			last := &all[n-1]
+			gap := r.src[last.at+last.removed : c.at]
+			if len(gap) <= maxJoined && len(bytes.Trim(gap, ")]}")) == 0 {
+				both := r.trimmed(change{
+					at: last.at, removed: last.removed + len(gap) + c.removed, inserted: last.inserted + string(gap) + c.inserted,
+					opener: max(last.opener, c.opener),
+				})
+				if both.size() == 0 {
+					all = all[:n-1]
+					continue
+				}
+				if both.size() <= last.size()+c.size() {
+					*last = both
+					continue
+				}
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// maxJoined bounds the closers that are looked at to say less, so that the time stays linear.
+const maxJoined = 100
+
+// touching makes one of changes that touch.
+func touching(changes []change) []change {
 	var all []change
 	for i := 0; i < len(changes); {
 		c := changes[i]
@@ -235,4 +269,18 @@ func joined(changes []change) []change {
 		all = append(all, c)
 	}
 	return all
+}
+
+// size is how many bytes a change takes out and puts in.
+func (c change) size() int { return c.removed + len(c.inserted) }
+
+// trimmed leaves out what a change takes out and puts in again at its start and end.
+func (r *repairer) trimmed(c change) change {
+	for c.removed > 0 && c.inserted != "" && r.src[c.at] == c.inserted[0] {
+		c.at, c.removed, c.inserted = c.at+1, c.removed-1, c.inserted[1:]
+	}
+	for c.removed > 0 && c.inserted != "" && r.src[c.at+c.removed-1] == c.inserted[len(c.inserted)-1] {
+		c.removed, c.inserted = c.removed-1, c.inserted[:len(c.inserted)-1]
+	}
+	return c
 }

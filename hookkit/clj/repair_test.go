@@ -90,6 +90,9 @@ func TestRepairSaysWhatItDid(t *testing.T) {
 		{Pos: Pos{Offset: 10, Line: 1, Column: 11}, Removed: ")", Inserted: "]"},
 		{Pos: Pos{Offset: 21, Line: 2, Column: 10}, Inserted: ")"},
 	})
+	// One closer is put in, where the search has replaced two and put in a third.
+	r = Repair([]byte("(fn [e] (stop e) (dispatch [:save (-> e .-target .-value]))\n"), RepairOptions{})
+	assert.DeepEqual(t, r.Edits, []Edit{{Pos: Pos{Offset: 56, Line: 1, Column: 57}, Inserted: ")"}})
 	r = Repair([]byte("{:a (let [x 5"), RepairOptions{})
 	assert.DeepEqual(t, r.Edits, []Edit{{Pos: Pos{Offset: 13, Line: 1, Column: 14}, Inserted: "])}"}})
 	assert.Equal(t, r.Confidence, Sure)
@@ -103,6 +106,14 @@ func TestRepairLeavesBalancedTextAlone(t *testing.T) {
 		r := Repair(src, RepairOptions{Before: []byte("(b"), OldFragment: []byte("x")})
 		assert.DeepEqual(t, r, RepairResult{Text: src, Confidence: Sure})
 	}
+}
+
+func TestRepairRefusesATextThatIsTooLong(t *testing.T) {
+	// Fault 45.
+	src := append(bytes.Repeat([]byte{' '}, maxRepairBytes), ')')
+	r := Repair(src, RepairOptions{})
+	assert.Equal(t, r.Refused, "the text is too long: the limit is 67108864 bytes")
+	assert.Equal(t, len(r.Places), 1)
 }
 
 func TestRepairRefuses(t *testing.T) {

@@ -8,8 +8,7 @@ import (
 // before has what the file before the edit says about the pieces of the text. The edit changed some of them; the closers around them
 // still close what they closed.
 type before struct {
-	src    []byte
-	pieces []piece
+	pieces []piece // of the file before
 
 	kept    []bool   // by piece of the text: it was there before
 	closer  []int32  // by opener: the piece that closed it before, if both are still there, else -1
@@ -34,8 +33,8 @@ func fileBefore(src []byte, opts RepairOptions) []byte {
 // compare finds what an edit changed.
 func compare(src []byte, pieces []piece, old []byte) *before {
 	b := &before{
-		src: old, pieces: piecesOf(old),
-		kept: make([]bool, len(pieces)), closer: make([]int32, len(pieces)), run: make([]int32, len(pieces)),
+		pieces: piecesOf(old),
+		kept:   make([]bool, len(pieces)), closer: make([]int32, len(pieces)), run: make([]int32, len(pieces)),
 		lost: make([][]byte, len(pieces)+1), changed: make([]bool, len(pieces)+1),
 	}
 	same := func(i, j int) bool {
@@ -111,7 +110,8 @@ func toFront(pieces []piece, partner []int32) {
 	}
 }
 
-// findLost finds where the edit put in or took away something.
+// findLost finds where the edit put in or took away something. A delimiter that it took away was before or after what it put in there
+// instead, as it stood before or after the words that it took away there, or in any of both places.
 func (b *before) findLost(pieces []piece, partner []int32) {
 	for i := range pieces {
 		if !b.kept[i] {
@@ -119,24 +119,49 @@ func (b *before) findLost(pieces []piece, partner []int32) {
 		}
 	}
 	next := len(pieces)
-	for j := len(b.pieces) - 1; j >= 0; j-- {
-		if partner[j] >= 0 {
-			next = int(partner[j])
+	for end := len(b.pieces); end > 0; end-- {
+		if partner[end-1] >= 0 {
+			next = int(partner[end-1])
 			continue
 		}
-		at := next
+		first := end - 1
+		for first > 0 && partner[first-1] < 0 {
+			first--
+		}
+		at := next // where what was put in starts
 		b.changed[at] = true
-		// What was put in there instead is before it too.
 		for at > 0 && !b.kept[at-1] {
 			at--
 			b.changed[at] = true
 		}
-		if p := &b.pieces[j]; p.kind == TokenClose || p.kind == TokenOpen {
-			for i := at; i <= next; i++ {
-				if i == at || i == next {
-					b.lost[i] = append(b.lost[i], p.delim)
-				}
-			}
+		b.loseDelimiters(first, end, at, next)
+		end = first + 1
+	}
+}
+
+// loseDelimiters notes the delimiters among the old pieces from first to end, in whose place are those of the text from at to next.
+func (b *before) loseDelimiters(first, end, at, next int) {
+	isDelimiter := func(p piece) bool { return p.kind == TokenClose || p.kind == TokenOpen }
+	old := b.pieces[first:end]
+	head, tail := 0, len(old)
+	for head < len(old) && isDelimiter(old[head]) {
+		head++
+	}
+	for tail > 0 && isDelimiter(old[tail-1]) {
+		tail--
+	}
+	if tail == 0 { // no words
+		head, tail = 0, len(old)
+	}
+	for k, p := range old {
+		if !isDelimiter(p) {
+			continue
+		}
+		if k < tail {
+			b.lost[at] = append(b.lost[at], p.delim)
+		}
+		if k >= tail || k >= head && at != next {
+			b.lost[next] = append(b.lost[next], p.delim)
 		}
 	}
 }

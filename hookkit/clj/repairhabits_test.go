@@ -2,6 +2,8 @@ package clj
 
 import (
 	"bytes"
+	"math"
+	"slices"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -15,10 +17,43 @@ func TestHabitsAreReadAsTheyAreWritten(t *testing.T) {
 	learned, read := &style{words: map[uint64]*word{}}, &style{words: map[uint64]*word{}}
 	learned.learn(src, piecesOf(src))
 	read.readHabits(written.String())
-	assert.Equal(t, read.indents, learned.indents)
-	assert.Equal(t, read.turns, learned.turns)
-	assert.Equal(t, read.classes, learned.classes)
-	assert.Equal(t, read.pairs, learned.pairs)
+	for _, table := range habitTables() {
+		seen := 0.0
+		table.each(nil, func(at []int) {
+			for i, want := range table.row(learned, at) {
+				got := table.row(read, at)[i]
+				assert.Assert(t, math.Abs(got-want) <= 0.1*want, "%s at %v: %v became %v", table.name, at, want, got)
+				seen += got
+			}
+		})
+		assert.Assert(t, seen > 0, table.name)
+	}
+}
+
+// each calls f with all places that start with these.
+func (t *habitTable) each(at []int, f func(at []int)) {
+	switch n := len(at); {
+	case n < len(t.at):
+		for i := range t.at[n] {
+			t.each(append(slices.Clip(at), i), f)
+		}
+	case n == len(t.at):
+		for i := range t.rows {
+			f(append(slices.Clip(at), i))
+		}
+	}
+}
+
+func TestCountDigits(t *testing.T) {
+	// Each digit stands for a count of its own, and is the one for it; no count is off by more than a tenth.
+	counts := digitCounts()
+	for i := range len(countDigits) {
+		assert.Equal(t, digitOf(counts[countDigits[i]]), countDigits[i])
+	}
+	for n := 1.0; n < 100_000; n = math.Ceil(1.03 * n) {
+		got := counts[digitOf(n)]
+		assert.Assert(t, math.Abs(got-n) <= 0.1*n, "%v became %v", n, got)
+	}
 }
 
 func TestHabitsOfClojureAtLarge(t *testing.T) {

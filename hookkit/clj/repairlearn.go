@@ -72,21 +72,27 @@ func (s *style) learnArity(head uint64, count int, weight float64) {
 // learnParameters learns how many arguments a function takes, from the vector of its parameters that ends at the i-th piece.
 func (s *style) learnParameters(w *walker, st *searchState, i int) {
 	f := st.opener()
-	definition := f.parent
-	if definition != nil && definition.lead != leadsParameters && definition.parent != nil {
-		definition = definition.parent
-	}
-	if definition == nil || definition.lead != leadsParameters || definition.parent != nil {
+	around := f.parent
+	if around == nil {
 		return
+	}
+	name := around.piece + 2 // (defn name [a])
+	switch {
+	case around.lead == leadsParameters && around.parent == nil:
+	case around.parent == nil || around.parent.lead != leadsParameters || around.parent.parent != nil:
+		return // a function without a name, or not one for the whole text
+	case f.piece == around.piece+1:
+		name = around.parent.piece + 2 // (defn name ([a]))
+	default:
+		name = around.piece + 1 // (defprotocol P (name [a]))
 	}
 	for k := int(f.piece) + 1; k < i; k++ {
 		if w.pieces[k].end-w.pieces[k].start == 1 && w.src[w.pieces[k].start] == '&' {
 			return
 		}
 	}
-	name := &w.pieces[definition.piece+2]
-	if name.kind == TokenAtom {
-		s.learnArity(wordHash(w.src[name.start:name.end]), int(st.count), 2)
+	if p := &w.pieces[name]; p.kind == TokenAtom {
+		s.learnArity(wordHash(w.src[p.start:p.end]), int(st.count), 2)
 	}
 }
 
@@ -98,7 +104,7 @@ func (s *style) learnRoles(src []byte, pieces []piece) {
 			continue
 		}
 		w := s.word(wordHash(src[p.start:p.end]))
-		if i > 0 && p.glued && pieces[i-1].kind == TokenOpen && pieces[i-1].delim == '(' {
+		if isHead(pieces, i) {
 			w.roles[0]++
 		} else {
 			w.roles[1]++

@@ -2,11 +2,17 @@ package clj
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
 // refuseAtOnce refuses what no closing delimiter can repair.
 func (r *repairer) refuseAtOnce() bool {
+	if len(r.src) > maxRepairBytes {
+		r.refuse("the text is too long: the limit is " + strconv.Itoa(maxRepairBytes) + " bytes")
+		r.place(r.faults[0].at, "the first thing that is wrong is here")
+		return true
+	}
 	for _, f := range r.faults {
 		switch f.kind {
 		case unfinishedToken:
@@ -61,6 +67,57 @@ func (r *repairer) refuseFlipped() bool {
 	return false
 }
 
+// refuseFlat refuses where forms are not indented: then the leftmost column does not tell where a form ends that is open.
+func (r *repairer) refuseFlat() bool {
+	flat := slices.ContainsFunc(r.chunks, func(c chunk) bool { return c.flat })
+	for k, c := range r.chunks {
+		if !c.damaged || c.surplus {
+			continue
+		}
+		for n := k + 1; n < len(r.chunks) && n <= k+maxFlat && r.goesOn(r.chunks[n]); n++ {
+			next := r.chunks[n]
+			if flat || next.flat || next.surplus || r.hasNoBody(c) {
+				r.refuse("the code is not indented, so that it does not show where a form ends that is open")
+				first, last := r.pieces[c.first].start, r.pieces[next.first].start
+				r.place(first, quote(r.brief(first))+" is not closed, and "+quote(r.brief(last))+" at "+
+					shortPlace(r.locator.at(last))+" may be in it")
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxFlat is how many chunks after a damaged one may belong to it.
+const maxFlat = 20
+
+// goesOn says whether a chunk may belong to the form before it: it starts on the very next line, and defines nothing.
+func (r *repairer) goesOn(c chunk) bool {
+	first := &r.pieces[c.first]
+	if first.line-r.pieces[c.first-1].line != 1 {
+		return false
+	}
+	if first.delim != '(' || c.end-c.first < 2 || r.pieces[c.first+1].kind != TokenAtom {
+		return true
+	}
+	head := r.src[r.pieces[c.first+1].start:r.pieces[c.first+1].end]
+	switch string(head) {
+	case "ns", "in-ns", "comment":
+		return false
+	}
+	return !bytes.HasPrefix(head, []byte("def"))
+}
+
+// hasNoBody says whether a chunk is the first line of a function and ends with the parameters.
+func (r *repairer) hasNoBody(c chunk) bool {
+	first, last := &r.pieces[c.first], &r.pieces[c.end-1]
+	if first.delim != '(' || last.delim != ']' || last.line != first.line || c.end-c.first < 2 {
+		return false
+	}
+	head := &r.pieces[c.first+1]
+	return head.kind == TokenAtom && leadOf(r.src[head.start:head.end]) == leadsParameters
+}
+
 // conflictMarker gives the offset of the first line that git writes at a merge conflict, -1 for none.
 func conflictMarker(src []byte) int {
 	for at := 0; at < len(src); {
@@ -98,7 +155,7 @@ const maxPlaces = 3
 
 // placesOfChanges names what a repair would change.
 func (r *repairer) placesOfChanges(c chunk, changes []change, probably string) {
-	changes = joined(changes)
+	changes = r.joined(changes)
 	for _, ch := range changes[:min(len(changes), maxPlaces)] {
 		removed := string(r.src[ch.at : ch.at+ch.removed])
 		switch {

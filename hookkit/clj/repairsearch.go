@@ -141,7 +141,7 @@ func (s *search) openWith(st searchState, i int, delim byte) {
 	cost := costOpen + s.spread
 	if p.kind == TokenClose {
 		cost = costOpenEmpty + s.spread
-	} else if delim == '(' {
+	} else if delim == '(' && !isHead(s.pieces, i) {
 		cost += s.r.headCost(p)
 	}
 	cost = s.r.before.insertCost(s.offset+i, delim, cost)

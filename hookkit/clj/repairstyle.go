@@ -340,8 +340,8 @@ const (
 	newHead     uint64 = 6
 )
 
-// headOf gives a hash of the symbol or keyword at the start of a list.
-func headOf(text []byte) uint64 {
+// headHash gives a hash of the symbol or keyword at the start of a list.
+func headHash(text []byte) uint64 {
 	switch {
 	case text[0] == ':':
 		switch string(text) {

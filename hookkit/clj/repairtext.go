@@ -10,7 +10,6 @@ type piece struct {
 	first      bool  // on its line
 	glued      bool  // nothing is between it and the piece before
 	swallowed  uint8 // how many closers that match nothing end the comment after it on its line
-	commented  bool  // a comment follows on its line
 	keyword    bool
 	col        int32 // of the delimiter of an opener, else of the first byte; from 0, a tab goes to the next multiple of 8
 	left       int32 // the column where the piece as a whole starts
@@ -44,7 +43,6 @@ func piecesOf(src []byte) []piece {
 		case TokenComment:
 			glued = false
 			if n := len(pieces); n > 0 && !first {
-				pieces[n-1].commented = true
 				pieces[n-1].swallowed = swallowedBy(src[t.Start:t.End])
 			}
 			continue
@@ -111,7 +109,9 @@ func swallowedBy(comment []byte) uint8 {
 type chunk struct {
 	first, end int // pieces
 	damaged    bool
-	wrapper    int // how many pieces at its start are the first line of a form around others
+	flat       bool // balanced, and lines within it start where top-level forms do
+	surplus    bool // it has a closer that matches nothing
+	wrapper    int  // how many pieces at its start are the first line of a form around others
 }
 
 // startsForm says whether a top-level form starts with the i-th piece: in the leftmost column, with an opener or with prefixes glued to
@@ -166,6 +166,7 @@ func chunksOf(pieces []piece) []chunk {
 		n := pieceNesting{}
 		n.feed(pieces[c.first:c.end])
 		c.damaged = n.fault || len(n.stack) > 0
+		c.surplus = n.fault && len(n.stack) == 0
 		if c.damaged && !n.fault {
 			// What is open may be closed further on, at the end of a form around others.
 			last := i
@@ -177,6 +178,7 @@ func chunksOf(pieces []piece) []chunk {
 			switch {
 			case !n.fault && len(n.stack) == 0:
 				c.damaged = false
+				c.flat = !isWrapper(pieces, c)
 				c.end = cuts[last].end
 				i = last
 			case isWrapper(pieces, c):
@@ -276,6 +278,11 @@ func needOf(kind TokenKind) uint8 {
 		return 2
 	}
 	return 1
+}
+
+// isHead says whether the i-th piece is the first one in a list.
+func isHead(pieces []piece, i int) bool {
+	return i > 0 && pieces[i].glued && pieces[i-1].kind == TokenOpen && pieces[i-1].delim == '('
 }
 
 // openerFor gives the opener of a closer.

@@ -166,7 +166,7 @@ func (w *walker) push(st *searchState, p *piece, i, first int) {
 		f.put = first == i
 		if f.closer == ')' && first < len(w.pieces) && w.pieces[first].kind == TokenAtom {
 			text := w.src[w.pieces[first].start:w.pieces[first].end]
-			f.head, f.lead = headOf(text), leadOf(text)
+			f.head, f.lead = headHash(text), leadOf(text)
 			f.isSpec = text[0] == ':'
 			if f.lead == leadsThread {
 				f.threads = threadsOf(text)
@@ -230,8 +230,9 @@ func (w *walker) formEnds(st *searchState) {
 type lead uint8
 
 const (
-	leadsNone lead = iota
-	leadsParameters
+	leadsNone       lead = iota
+	leadsParameters      // or a vector in a list in it: a method
+	leadsFunctions       // of lists like those
 	leadsBindings
 	leadsThread
 )
@@ -241,8 +242,10 @@ func leadOf(head []byte) lead {
 	case "let", "loop", "for", "doseq", "binding", "with-open", "if-let", "when-let", "if-some", "when-some", "dotimes", "with-redefs",
 		"with-local-vars", "when-first":
 		return leadsBindings
-	case "fn", "fn*", "bound-fn", "letfn":
+	case "fn", "fn*", "bound-fn", "reify", "proxy", "extend-type", "extend-protocol":
 		return leadsParameters
+	case "letfn":
+		return leadsFunctions
 	case "->", "->>", "some->", "some->>", "cond->", "cond->>", "doto", "..", "as->":
 		return leadsThread
 	case "def", "defproject":
@@ -271,6 +274,11 @@ func threadsOf(head []byte) uint8 {
 	return 0
 }
 
+// holdsFunctions says whether this is the vector of a letfn.
+func (f *searchFrame) holdsFunctions() bool {
+	return f.closer == ']' && f.parent != nil && f.parent.lead == leadsFunctions
+}
+
 // shapeOf gives the shape of the form that p opens in a state; head is what the first word in it says.
 func shapeOf(st *searchState, p *piece, head lead) shape {
 	f := st.opener()
@@ -281,7 +289,7 @@ func shapeOf(st *searchState, p *piece, head lead) shape {
 			return inLet
 		case head == leadsParameters:
 			return inDefinition
-		case f != nil && f.shape == inDefinition:
+		case f != nil && (f.shape == inDefinition || f.holdsFunctions()):
 			return inMethod
 		}
 		return inList
@@ -304,8 +312,8 @@ func shapeOf(st *searchState, p *piece, head lead) shape {
 		return inBindings
 	case f.lead == leadsParameters, st.count == 0 && f == st.top:
 		return inParameters
-	case st.count == 1 && f == st.top && f.parent != nil && f.parent.lead == leadsParameters:
-		return inParameters // of a method
+	case st.count == 1 && f == st.top && f.shape == inMethod:
+		return inParameters
 	}
 	return inVector
 }

@@ -178,7 +178,7 @@ func TestRepairOfHugeText(t *testing.T) {
 		"too many":    hugeShapes["one line, one too many"](1 << 20),
 	} {
 		took := repairTime([]byte(text), "")
-		assert.Assert(t, took < 5*time.Second, "%s took %v", name, took)
+		assert.Assert(t, took < slowdown*2*time.Second, "%s took %v", name, took)
 		r := Repair([]byte(text), RepairOptions{})
 		assert.Assert(t, r.Refused != "" || len(CheckDelimiters("", r.Text)) == 0, name)
 	}

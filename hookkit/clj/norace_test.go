@@ -1,0 +1,5 @@
+//go:build !race
+
+package clj
+
+const slowdown = 1

@@ -18,7 +18,7 @@ func TestDistance(t *testing.T) {
 		{"", "", 0},
 		{"", "abc", 3},
 		{"stop", "stop", 0},
-		{"stpo", "stop", 1},
+		{"stop", "sotp", 1},
 		{"sotp", "stop", 1},
 		{"stop", "shop", 1},
 		{"valdate", "validate", 1},

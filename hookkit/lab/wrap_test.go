@@ -157,8 +157,15 @@ func TestRecordSharesTheGroup(t *testing.T) {
 	waitFor(t, func() bool { return readAll(log) == "ready\nterm\n" })
 	time.Sleep(300 * time.Millisecond)
 	assert.Equal(t, readAll(log), "ready\nterm\n") // once
-	// Before the client's KILL, 1.5 s after its TERM, the call is on the disk.
-	waitFor(t, func() bool { found, _ := filepath.Glob(b.dir + "/session-*.jsonl"); return len(found) == 1 })
+	// Before the client's KILL, 1.5 s after its TERM, the call is on the disk; the file is there a moment earlier, with its head alone.
+	waitFor(t, func() bool {
+		found, _ := filepath.Glob(filepath.Join(b.dir, "session-*[0-9a-f].jsonl"))
+		if len(found) != 1 {
+			return false
+		}
+		_, err := ReadRecording(found[0])
+		return err == nil
+	})
 	assert.NilError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
 	err = cmd.Wait()
 	exit, ok := errors.AsType[*exec.ExitError](err)

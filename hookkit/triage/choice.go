@@ -244,7 +244,20 @@ func imperative(clause []token, t *table) bool {
 }
 
 // among says whether a word is one of a list with spaces between.
-func among(word, list string) bool { return word != "" && strings.Contains(" "+list+" ", " "+word+" ") }
+func among(word, list string) bool {
+	for from := 0; word != "" && from < len(list); {
+		i := strings.Index(list[from:], word)
+		if i < 0 {
+			return false
+		}
+		start, end := from+i, from+i+len(word)
+		if (start == 0 || list[start-1] == ' ') && (end == len(list) || list[end] == ' ') {
+			return true
+		}
+		from = start + 1
+	}
+	return false
+}
 
 // chooses says whether people say a word beside the name of what they take.
 func chooses(word string) bool {

@@ -297,6 +297,10 @@ func singleQuoteEnd(text string) int {
 
 func wordEnd(text string, i int) int {
 	for i < len(text) {
+		if c := text[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' { // most characters
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || unicode.Is(unicode.Mn, r)
 		if !inside {
@@ -325,6 +329,10 @@ var contractions = []struct{ end, word string }{
 }
 
 func addWord(add func(...string), raw string) {
+	if onlyLetters(raw) && !runTogether(raw) { // most words
+		add(raw)
+		return
+	}
 	word := strings.ReplaceAll(strings.ToLower(raw), "’", "'")
 	switch {
 	case strings.Contains(word, "://"):
@@ -406,6 +414,25 @@ func isNumber(word string) bool {
 	rest := strings.TrimLeft(word, "0123456789.,_")
 	switch rest {
 	case "", "k", "m", "g", "b", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "ms", "s", "sec", "secs", "min", "mins", "h", "hr", "hrs", "d", "x", "rpm", "rps", "qps", "px", "th", "st", "nd", "rd", "am", "pm", "kbps", "mbps", "gbps", "days", "bit":
+		return true
+	}
+	return false
+}
+
+// onlyLetters reports whether a word is made of small letters a to z alone.
+func onlyLetters(word string) bool {
+	for i := range len(word) {
+		if word[i] < 'a' || word[i] > 'z' {
+			return false
+		}
+	}
+	return word != ""
+}
+
+// runTogether reports whether letters alone are two words, as addWord takes them.
+func runTogether(word string) bool {
+	switch word {
+	case "cannot", "cant", "wont", "lets", "dont", "doesnt", "didnt", "isnt", "wasnt", "couldnt", "shouldnt", "havent", "ive", "weve", "im":
 		return true
 	}
 	return false

@@ -163,8 +163,8 @@ func TestRecordSharesTheGroup(t *testing.T) {
 		if len(found) != 1 {
 			return false
 		}
-		_, err := ReadRecording(found[0])
-		return err == nil
+		_, notYet := ReadRecording(found[0])
+		return notYet == nil
 	})
 	assert.NilError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
 	err = cmd.Wait()

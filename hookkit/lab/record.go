@@ -111,19 +111,8 @@ func recordDir(p *cli.Program, given string) string {
 	return dir
 }
 
-// stateDir is the user's folder for hookkit's state: $XDG_STATE_HOME/hookkit, else ~/.local/state/hookkit; "" when neither is known.
-func stateDir(p *cli.Program) string {
-	state := p.Getenv("XDG_STATE_HOME")
-	if home := homeDir(p); !filepath.IsAbs(state) && home != "" {
-		state = filepath.Join(home, ".local", "state")
-	}
-	if !filepath.IsAbs(state) {
-		return ""
-	}
-	return filepath.Join(state, "hookkit")
-}
-
-func homeDir(p *cli.Program) string { return cmp.Or(p.Getenv("HOME"), p.Getenv("USERPROFILE")) }
+// stateDir is the user's folder for hookkit's state; "" when it is not known.
+func stateDir(p *cli.Program) string { return settings.StateDir("hookkit", p.Getenv) }
 
 // placeOf is what must not be in a recording.
 func placeOf(p *cli.Program, event fields) place {
@@ -139,7 +128,7 @@ func placeOf(p *cli.Program, event fields) place {
 		}
 	}
 	user := cmp.Or(p.Getenv("USER"), p.Getenv("LOGNAME"), p.Getenv("USERNAME"))
-	return place{project: project, home: homeDir(p), user: user, host: host}
+	return place{project: project, home: settings.Home(p.Getenv), user: user, host: host}
 }
 
 // clientEnv is the part of the environment that is recorded.

@@ -24,10 +24,7 @@ import (
 func TestEvalDependentsFollow(t *testing.T) {
 	brepl(t)
 	t.Parallel()
-	w := newWorld(t, "", fakes.WithDir("src", 0o755))
-	server := w.evalServer()
-	w.ranBash().is(0, "", "")
-	w.mayChange = true
+	w, server := inStep(t)
 	w.project.Write("src/a.clj", "(ns a)\n  (foo)\n")
 	w.project.Write("src/b.clj", "(ns b (:require a))\n")
 	w.project.Write("src/c.clj", "(ns c (:require b))\n")
@@ -57,10 +54,7 @@ func TestEvalDependentsFollow(t *testing.T) {
 func TestEvalRestFollowsTimeout(t *testing.T) {
 	brepl(t)
 	t.Parallel()
-	w := newWorld(t, "", fakes.WithDir("src", 0o755))
-	server := w.evalServer()
-	w.ranBash().is(0, "", "")
-	w.mayChange = true
+	w, server := inStep(t)
 	for _, name := range []string{"a", "b", "c"} {
 		w.project.Write("src/"+name+".clj", "(ns "+name+")\n")
 	}
@@ -111,10 +105,7 @@ func TestEvalOtherProject(t *testing.T) {
 func TestEvalManyFilesTwice(t *testing.T) {
 	brepl(t)
 	t.Parallel()
-	w := newWorld(t, "", fakes.WithDir("src", 0o755))
-	server := w.evalServer()
-	w.ranBash().is(0, "", "")
-	w.mayChange = true
+	w, server := inStep(t)
 	for round := range 2 {
 		for i := range 65 {
 			w.project.Write(fmt.Sprintf("src/a%d.clj", i), strings.Repeat(";\n", round)+"(ns a)\n")
@@ -164,10 +155,7 @@ func TestEvalSilentAgain(t *testing.T) {
 func TestEvalManyErrors(t *testing.T) {
 	brepl(t)
 	t.Parallel()
-	w := newWorld(t, "", fakes.WithDir("src", 0o755))
-	server := w.evalServer()
-	w.ranBash().is(0, "", "")
-	w.mayChange = true
+	w, server := inStep(t)
 	for i := range 64 {
 		name := fmt.Sprintf("src/a%02d.clj", i)
 		w.project.Write(name, "(ns a)\n")

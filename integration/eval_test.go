@@ -34,6 +34,16 @@ func (w *world) evalServer(options ...fakes.NREPLOption) *fakes.NREPL {
 	return server
 }
 
+// inStep is a project whose REPL has seen all its files: what changes from here on is to be loaded.
+func inStep(t *testing.T) (*world, *fakes.NREPL) {
+	t.Helper()
+	w := newWorld(t, "", fakes.WithDir("src", 0o755))
+	server := w.evalServer()
+	w.ranBash().is(0, "", "")
+	w.mayChange = true
+	return w, server
+}
+
 // compileError is the script of a file that names something unknown.
 func compileError(e *fakes.Expect, path string, line int) {
 	e.Thrown(fmt.Sprintf("Syntax error compiling at (%s:%d:3).\nUnable to resolve symbol: foo in this context\n", path, line),
@@ -249,10 +259,7 @@ func TestEvalAllTools(t *testing.T) {
 func TestEvalDependents(t *testing.T) {
 	brepl(t)
 	t.Parallel()
-	w := newWorld(t, "", fakes.WithDir("src", 0o755))
-	server := w.evalServer()
-	w.ranBash().is(0, "", "")
-	w.mayChange = true
+	w, server := inStep(t)
 	w.project.Write("src/a.clj", "(ns a)\n  (foo)\n")
 	w.project.Write("src/b.clj", "(ns b (:require a))\n")
 	w.project.Write("src/c.clj", "(ns c (:require b))\n")

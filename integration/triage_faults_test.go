@@ -147,3 +147,19 @@ func TestTriageInputFaults(t *testing.T) {
 	r = w.run(fakes.DevNull(), "eval")
 	assert.Equal(t, r.exit, 1)
 }
+
+// TestTriageEvalDoesNotWait: a FIFO in a case does not hold the run.
+func TestTriageEvalDoesNotWait(t *testing.T) {
+	t.Parallel()
+	w := decided(t)
+	for _, name := range []string{"label.json", "event.json", "transcript.jsonl"} {
+		folder := filepath.Join(w.home, "cases", "odd")
+		assert.NilError(t, os.RemoveAll(folder))
+		w.file(filepath.Join(folder, "label.json"), `{"categories":[],"block":false}`)
+		_ = os.Remove(filepath.Join(folder, name)) // it need not be there
+		assert.NilError(t, fifo(filepath.Join(folder, name)))
+		r := w.run(fakes.DevNull(), "eval", filepath.Dir(folder))
+		assert.Assert(t, r.exit == 1 && strings.Contains(r.stderr, name) && strings.Contains(r.stderr, "not a regular file"), r.stderr)
+		assert.Assert(t, r.raw.Elapsed < soon)
+	}
+}

@@ -12,15 +12,19 @@ import (
 	"github.com/hookkit/brepl/fakes"
 )
 
-// saysDoubtful is half of a decision: the rules alone do not ask for it.
-const saysDoubtful = "We will use Redis for the sessions."
+// saysDoubtful is a decision only by a keyword of the configuration, which is not as sure as the configuration wants a decision to be:
+// whatever weights are learned, there is a doubt.
+const (
+	saysDoubtful  = "Wir nehmen Redis für die Sitzungen."
+	doubtSettings = `"thresholds":{"DECISION":0.9},"keywords":{"de":{"DECISION":["wir nehmen"]}}`
+)
 
 // doubtful is a session with a decision in doubt, and a model to ask.
 func doubtful(t *testing.T) (*triageWorld, *fakes.LLM) {
 	t.Helper()
 	server := fakes.NewLLM(t)
 	w := newTriageWorld(t).user("Go on with the login, please.").agent(saysDoubtful)
-	w.userConfig(`{"triage":{"mode":"hybrid","llm_provider":"claude-haiku","llm_timeout_ms":2500,"llm_endpoint":` + quoted(server.URL()) + `}}`)
+	w.userConfig(`{"triage":{"mode":"hybrid","llm_provider":"claude-haiku","llm_timeout_ms":2500,` + doubtSettings + `,"llm_endpoint":` + quoted(server.URL()) + `}}`)
 	w.env = []string{"ANTHROPIC_API_KEY=key-of-the-test"}
 	return w, server
 }
@@ -85,7 +89,7 @@ func TestTriageModelNeverLosesAPlainFinding(t *testing.T) {
 func TestTriageModelReadsMaskedText(t *testing.T) {
 	t.Parallel()
 	w, server := doubtful(t)
-	w.agent("We will use Redis with password=hunter2secret for the jobs.")
+	w.agent("Wir nehmen Redis mit password=hunter2secret für die Aufträge.")
 	server.On(fakes.AnthropicPath).Confirm("DECISION")
 	stranger := fakes.NewLLM(t)
 	w.config(`{"triage":{"llm_endpoint":` + quoted(stranger.URL()) + `}}`)
@@ -100,7 +104,43 @@ func TestTriageModelReadsMaskedText(t *testing.T) {
 func TestTriageOpenAI(t *testing.T) {
 	t.Parallel()
 	w, server := doubtful(t)
-	w.userConfig(`{"triage":{"llm_provider":"openai","llm_model":"small","llm_endpoint":` + quoted(server.URL()+"/v1") + `}}`)
+	w.userConfig(`{"triage":{"llm_provider":"openai","llm_model":"small",` + doubtSettings + `,"llm_endpoint":` + quoted(server.URL()+"/v1") + `}}`)
 	server.On(fakes.OpenAIPath).Contains(`"model":"small"`).Confirm("DECISION")
 	w.stop().asksFor("DECISION " + saysDoubtful)
+}
+
+// TestTriageModelThatRefuses: what will not be better next time is told to the user; the rules decide.
+func TestTriageModelThatRefuses(t *testing.T) {
+	t.Parallel()
+	const told = "memory-triage: claude-haiku: the model cannot be asked: its server answered 401 Unauthorized; the rules decide alone"
+	w, server := doubtful(t)
+	server.On(fakes.AnthropicPath).Reply(401, "application/json", `{"error":"the key key-of-the-test is wrong"}`)
+	w.stop().is(0, tellUser(told), told+"\n")
+	assert.Equal(t, len(server.Requests()), 1)
+	w, server = doubtful(t)
+	server.On(fakes.AnthropicPath).Reply(401, "application/json", `{}`)
+	w.user("The vendor's API allows only 20 calls per minute.")
+	r := w.stop()
+	assert.Equal(t, r.stdout, tellUser("memory-triage: worth saving: CONSTRAINT\n"+told))
+	assert.Assert(t, strings.HasPrefix(r.stderr, "Save the following") && !strings.Contains(r.stderr, "401"), r.stderr)
+	w, server = doubtful(t)
+	w.env = []string{"ANTHROPIC_API_KEY=key\nof-the-test"}
+	const odd = "memory-triage: claude-haiku: the model cannot be asked: its key holds a control character; the rules decide alone"
+	w.stop().is(0, tellUser(odd), odd+"\n")
+	assert.Equal(t, len(server.Requests()), 0)
+	w, _ = doubtful(t)
+	w.userConfig(`{"triage":{"llm_provider":"openai",` + doubtSettings + `,"llm_endpoint":"ftp://localhost"}}`)
+	const ftp = `memory-triage: $HOME/.config/memory-triage/memory-config.json: llm_endpoint is "ftp://localhost": give an address with http or https; it is ignored`
+	w.stop().is(0, tellUser(ftp), ftp+"\n")
+}
+
+// TestTriageKeyStaysWithItsProvider: a project's choice of a provider sends no key to the endpoint that the user gave for another.
+func TestTriageKeyStaysWithItsProvider(t *testing.T) {
+	t.Parallel()
+	w, server := doubtful(t)
+	w.userConfig(`{"triage":{"llm_timeout_ms":1000,"llm_provider":"openai",` + doubtSettings + `,"llm_endpoint":` + quoted(server.URL()) + `}}`)
+	w.config(`{"triage":{"llm_provider":"claude-haiku"}}`)
+	w.env = append(w.env, "HTTPS_PROXY=http://127.0.0.1:1") // the provider's own server is out of reach
+	w.stop().allows()
+	assert.Equal(t, len(server.Requests()), 0)
 }

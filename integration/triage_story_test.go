@@ -56,3 +56,18 @@ func TestTriageStory(t *testing.T) {
 	_, err = os.Lstat(filepath.Join(project.Dir(), ".claude/settings.local.json"))
 	assert.Assert(t, os.IsNotExist(err), "%s", out)
 }
+
+// TestTriageHookExplains asks the hook itself why: nothing is decided and nothing is kept, so that the next stop asks as ever.
+func TestTriageHookExplains(t *testing.T) {
+	t.Parallel()
+	w := decided(t)
+	r := w.run(fakes.OneLine(w.event()), "hook", "--explain")
+	assert.Equal(t, r.exit, 0, r.stderr)
+	assert.Equal(t, r.stderr, "")
+	for _, want := range []string{"2 messages, 2 sentences\n", "DECISION  0.", ": yes\n", saysDecision, `rule "`} {
+		assert.Assert(t, strings.Contains(r.stdout, want), "%q is not in %s", want, r.stdout)
+	}
+	_, err := os.Lstat(w.flag())
+	assert.Assert(t, os.IsNotExist(err), "a flag was raised")
+	w.stop().asksFor("DECISION " + saysDecision)
+}

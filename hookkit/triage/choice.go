@@ -22,7 +22,8 @@ func (a *analysis) choices() {
 		}
 		for i := from; i < to; i++ {
 			s := &a.sentences[i]
-			if s.question || a.muted[i] != "" {
+			trifle := slices.ContainsFunc(s.words, func(w token) bool { return among(w.word, "variable loop counter") })
+			if s.question || a.muted[i] != "" || trifle {
 				continue
 			}
 			rule, weight := "", 0.0
@@ -92,11 +93,6 @@ func (a *analysis) tableBefore(first []int, m int) table {
 			}
 			t.proposed = t.proposed || a.says(markProposal, i)
 			a.alternativesOf(i, t.alternatives)
-			for _, w := range a.sentences[i].words {
-				if substance(w.word) {
-					t.mentioned[w.word] = true
-				}
-			}
 		}
 	}
 	if k == m-1 {
@@ -114,6 +110,18 @@ func (a *analysis) tableBefore(first []int, m int) table {
 		}
 	}
 	t.open = t.open && (t.asked || t.proposed || len(t.alternatives) > 0 || t.compared > 1) || t.asked && len(t.alternatives) > 0
+	for j := k + 1; j < m && t.open; j++ {
+		if first[j] < 0 {
+			continue
+		}
+		for i := first[j]; i < a.endOf(first, j); i++ {
+			for _, w := range a.sentences[i].words {
+				if substance(w.word) {
+					t.mentioned[w.word] = true
+				}
+			}
+		}
+	}
 	return t
 }
 

@@ -1,11 +1,14 @@
 package triage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
@@ -26,18 +29,20 @@ Without a command it is the hook: it reads a Stop event from stdin.`
 
 func hookCommand() cli.Command {
 	var (
-		host  string
-		debug bool
+		host           string
+		explain, debug bool
 	)
 	return cli.Command{
 		Name:  "hook",
-		Usage: "[--host HOST] [--debug]",
+		Usage: "[--host HOST] [--explain] [--debug]",
 		Short: "When the agent stops: ask once for what is worth saving",
 		Long: `Reads a Stop event from stdin and the end of the session's transcript.
-Exit 0: the agent can stop. Exit 2: it is asked to save what stderr lists. No failure of its own blocks.`,
+Exit 0: the agent can stop. Exit 2: it is asked to save what stderr lists. No failure of its own blocks.
+With --explain it only prints every hit of every rule, asks no model and keeps nothing.`,
 		FailOpen: true,
 		Options: func(flags *flag.FlagSet) {
 			flags.StringVar(&host, "host", "", "the agent's `HOST`: claude, portable, codex, eca, gemini, copilot, cursor")
+			flags.BoolVar(&explain, "explain", false, "decide nothing: print every hit, and for near misses why they count for nothing")
 			debuglog.Flag(flags, &debug)
 		},
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
@@ -53,14 +58,37 @@ Exit 0: the agent can stop. Exit 2: it is asked to save what stderr lists. No fa
 				options = append(options, hookkit.ForHost(agent))
 			}
 			k := &hook{env: p.Getenv, stderr: p.Stderr, now: time.Now, note: func(string, ...any) {}}
+			if explain {
+				k.explain = p.Stdout
+			}
 			if debuglog.Wanted(p, debug) {
 				log := debuglog.New(p, "memory-triage", true)
 				options = append(options, log.Option())
 				k.note = log.Note
 			}
-			return failOpen(hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{Stop: k.stop}, options...))
+			streams := p.HookIO()
+			streams.Err = named{p.Stderr, &k.blocks}
+			return failOpen(hookkit.Run(ctx, streams, hookkit.Handlers{Stop: k.stop}, options...))
 		},
 	}
+}
+
+// named puts the program's name in front of what a run says on stderr, unless it has it, or is the agent's text of a block.
+type named struct {
+	w      io.Writer
+	blocks *bool
+}
+
+// Write writes one message.
+func (n named) Write(data []byte) (int, error) {
+	const name = programName + ": "
+	if *n.blocks || bytes.HasPrefix(data, []byte(name)) {
+		return n.w.Write(data)
+	}
+	if _, err := n.w.Write(slices.Concat([]byte(name), data)); err != nil {
+		return 0, err
+	}
+	return len(data), nil
 }
 
 // failOpen lets the agent stop whatever went wrong, a panic too: only a decision blocks.
@@ -73,28 +101,34 @@ func failOpen(code int) int {
 
 func sessionEndCommand() cli.Command {
 	return cli.Command{
-		Name:     "session-end",
-		Usage:    "[SESSION]",
-		Short:    "When the session ends: remove its flag and its notes",
-		Long:     "Reads a SessionEnd event from stdin, or takes the session's id as argument. It always exits with 0.",
+		Name:  "session-end",
+		Usage: "[SESSION]",
+		Short: "When the session ends: take its flag down",
+		Long: `Reads a SessionEnd event from stdin, or takes the session's id as argument. It always exits with 0.
+The notes of what was asked for stay for when the session is resumed, until nothing was added for seven days; after the
+reason clear, and with an id as argument, they go too.`,
 		FailOpen: true,
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
-			end := func(id string, keep bool, dirs ...string) error {
-				s, err := session.Open(p.Getenv, id)
+			end := func(id string, forget bool, dirs ...string) error {
+				s, err := openNotes(p.Getenv, id)
 				if err != nil {
 					return err
 				}
-				return endSession(s, keep, dirs...)
+				err = endSession(s, id, forget, dirs...)
+				session.Sweep(p.Getenv, time.Now(), session.SweepAge)
+				return err
 			}
 			if len(args) > 0 && args[0] != "" {
-				if err := end(args[0], false, p.Dir); err != nil {
+				if err := end(args[0], true, p.Dir); err != nil {
 					_, _ = fmt.Fprintf(p.Stderr, "memory-triage: %v\n", err)
 				}
 				return 0
 			}
-			return failOpen(hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{
+			streams := p.HookIO()
+			streams.Err = named{p.Stderr, new(bool)}
+			return failOpen(hookkit.Run(ctx, streams, hookkit.Handlers{
 				SessionEnd: func(_ context.Context, e *hookkit.SessionEnd) error {
-					return end(e.SessionID, e.Reason == "resume", e.ProjectDir(), e.CWD)
+					return end(e.SessionID, e.Reason == "clear", e.ProjectDir(), e.CWD)
 				},
 			}, hookkit.Expect(hookkit.EventSessionEnd), hookkit.FailOpen()))
 		},

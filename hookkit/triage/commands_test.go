@@ -29,7 +29,8 @@ func TestExplain(t *testing.T) {
 	code, out, errs := run(t, dir, "explain", "t.jsonl")
 	assert.Equal(t, code, 0, errs)
 	for _, want := range []string{
-		"DECISION  0.75 of 0.60: yes", "+ 0.75  message 1, user: We decided on Kafka with password=[masked]", `rule "decided", weight 0.75`, "a question",
+		"of 0.60: yes", "+ 0.75  message 1, user: We decided on Kafka with password=[masked]", `rule "decided", weight 0.75`, "a question",
+		`rule "wording", weight 0.`, "for it “", "the rules for it",
 	} {
 		assert.Assert(t, strings.Contains(out, want), "%q is not in\n%s", want, out)
 	}
@@ -71,6 +72,52 @@ func TestEval(t *testing.T) {
 	code, out, errs = run(t, dir, "eval", "--satd", "texts.jsonl")
 	assert.Equal(t, code, 0, errs)
 	assert.Assert(t, strings.Contains(out, "code_debt            said of    1 of    1, 100.0 %") && strings.Contains(out, "non_debt             said of    0 of    1,   0.0 %"), out)
+}
+
+// TestEvalOfOddFolders: what is no case is skipped and counted; a case that cannot be used is an error with the file's name.
+func TestEvalOfOddFolders(t *testing.T) {
+	t.Parallel()
+	const line = `{"type":"user","message":{"content":"We decided on Kafka instead of NATS."}}` + "\n"
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	label := func(folder, text string) { write(t, filepath.Join(folder, labelName), text) }
+	write(t, filepath.Join(dir, ".git", "HEAD"), "x")
+	write(t, filepath.Join(dir, "notes", "a.txt"), "x")
+	write(t, filepath.Join(dir, "README.md"), "x")
+	assert.NilError(t, os.Symlink(filepath.Join(elsewhere, "gone"), filepath.Join(dir, "dangling")))
+	_, _, errs := run(t, dir, "eval", ".")
+	assert.Assert(t, strings.Contains(errs, "holds no cases"), errs)
+	label(elsewhere, "\ufeff"+`{"categories":["DECISION"],"block":true}`)
+	write(t, filepath.Join(elsewhere, "event.json"), "\ufeff"+`{"hook_event_name":"Stop"}`)
+	write(t, filepath.Join(elsewhere, "transcript.jsonl"), line)
+	assert.NilError(t, os.Symlink(elsewhere, filepath.Join(dir, "linked")))
+	label(filepath.Join(dir, "empty"), `{"categories":null,"block":false}`)
+	code, out, errs := run(t, dir, "eval", ".")
+	assert.Equal(t, code, 0, errs)
+	for _, want := range []string{"2 cases, exact sets 100.0 %, block decisions 100.0 %\n", "skipped: 3 without a label.json"} {
+		assert.Assert(t, strings.Contains(out, want), "%q is not in\n%s", want, out)
+	}
+	_, out, _ = run(t, dir, "eval", "--json", ".")
+	assert.Assert(t, strings.Contains(out, `"skipped": 3`), out)
+	odd := filepath.Join(dir, "odd")
+	for text, want := range map[string]string{
+		`{"categories":["decision"],"block":true}`: `"decision" is no category: there are DECISION, `, `{"categories":["NOTE"],"block":true}`: `"NOTE" is no category`,
+		`{"categories":["DECISION"]}`: "block is missing: say true or false", `{"categories":[],"block":null}`: "block is missing", `{`: "unexpected end",
+	} {
+		label(odd, text)
+		code, _, errs = run(t, dir, "eval", ".")
+		assert.Assert(t, code == 1 && strings.Contains(errs, "case odd: label.json: "+want), "%s: %s", text, errs)
+	}
+	for _, name := range []string{"event.json", labelName} {
+		_ = os.Remove(filepath.Join(odd, name)) // it need not be there
+		assert.NilError(t, os.Mkdir(filepath.Join(odd, name), 0o700))
+		code, _, errs = run(t, dir, "eval", ".")
+		assert.Equal(t, code, 1)
+		if name == "event.json" {
+			label(odd, `{"categories":[],"block":false}`)
+			_, _, errs = run(t, dir, "eval", ".")
+		}
+		assert.Assert(t, strings.Contains(errs, "case odd: "+name+": it is not a regular file"), errs)
+	}
 }
 
 // TestQualityOnTheTunedCases keeps what was reached: a change of the rules that loses it must say so in docs/triage-quality.md.

@@ -2,10 +2,13 @@ package triage
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,15 +36,17 @@ type Config struct {
 	Timeout     time.Duration                    // for the model, in all
 	Blocking    bool                             // false: the user is told and the agent may stop
 	Instruction string                           // replaces the closing sentences
-	Endpoint    string                           // of a provider with an OpenAI-compatible API; from the user's file only
-	Model       string                           // of that endpoint
+	Endpoint    string                           // where requests go instead; from the user's file only
+	EndpointOf  string                           // the provider beside it in that file: no other one's key goes there
+	Model       string                           // another model of a provider; from the user's file only
+	ModelOf     string                           // that provider
 	Keywords    map[string]map[Category][]string // more words, by language and category
 	Files       []string                         // where settings were read
 }
 
 func defaultConfig() Config {
 	return Config{
-		Mode: Hybrid, Messages: defaultMessages, Threshold: 0.6, Thresholds: map[Category]float64{}, Provider: "gemini-flash",
+		Mode: Hybrid, Messages: defaultMessages, Threshold: defaultThreshold, Thresholds: map[Category]float64{}, Provider: "gemini-flash",
 		Timeout: 10 * time.Second, Blocking: true,
 	}
 }
@@ -103,8 +108,14 @@ type configLoader struct {
 	warnings []string
 }
 
+// warn tells of a value that cannot be used.
 func (l *configLoader) warn(place, name string, value any, want string) {
-	l.warnings = append(l.warnings, fmt.Sprintf("memory-triage: %s: %s is %v: %s; the default is used", place, name, shown(value), want))
+	l.say(place, fmt.Sprintf("%s is %s: %s", name, shown(value), want))
+}
+
+// say tells of something at a place that is ignored.
+func (l *configLoader) say(place, what string) {
+	l.warnings = append(l.warnings, fmt.Sprintf("%s: %s: %s; it is ignored", programName, place, quote(what)))
 }
 
 // shown is a value for a warning, short and harmless.
@@ -127,28 +138,76 @@ func (l *configLoader) file(source configSource) {
 		return
 	}
 	if err != nil {
-		l.warnings = append(l.warnings, fmt.Sprintf("memory-triage: %s cannot be read: %v; it is ignored", source.path, err))
+		l.say(source.path, "the file cannot be read: "+withoutPath(err).Error())
 		return
 	}
 	var file struct {
 		Triage map[string]json.RawMessage `json:"triage"`
 	}
-	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &file); err != nil {
-		l.warnings = append(l.warnings, fmt.Sprintf("memory-triage: %s: %v; it is ignored", place(source.path, data, err), err))
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	if err := json.Unmarshal(data, &file); err != nil {
+		what := err.Error()
+		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			what = `give one object, and in it an object "triage"`
+		}
+		l.say(place(source.path, data, err), what)
 		return
 	}
 	l.config.Files = append(l.config.Files, source.path)
-	names := make([]string, 0, len(file.Triage))
-	for name := range file.Triage {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(file.Triage)) {
 		var value any
-		if json.Unmarshal(file.Triage[name], &value) == nil && value != nil {
+		if err := json.Unmarshal(file.Triage[name], &value); err != nil {
+			// The file is JSON, so it is a number.
+			l.say(source.path, fmt.Sprintf("%s holds a number that is too large", shown(name)))
+		} else if value != nil {
 			l.set(source.path, name, value, source.user)
 		}
 	}
+	if source.user {
+		l.destination(source.path, file.Triage)
+	}
+}
+
+// destination ties a file's endpoint and model to the provider that the same file names. A provider that something else chooses,
+// a project's file or a variable that it sets, does not take its key there.
+func (l *configLoader) destination(path string, settings map[string]json.RawMessage) {
+	read := func(name string) (text string) {
+		if json.Unmarshal(settings[name], &text) != nil {
+			return "" // told already
+		}
+		return text
+	}
+	provider := read("llm_provider")
+	if !slices.Contains(providers, provider) {
+		provider = ""
+	}
+	if endpoint := read("llm_endpoint"); endpoint != "" {
+		at, err := url.Parse(endpoint)
+		switch {
+		case err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "":
+			l.warn(path, "llm_endpoint", endpoint, "give an address with http or https")
+		case provider == "":
+			l.say(path, "llm_endpoint needs llm_provider beside it")
+		default:
+			l.config.Endpoint, l.config.EndpointOf = endpoint, provider
+		}
+	}
+	if model := read("llm_model"); model != "" {
+		l.config.Model, l.config.ModelOf = model, cmp.Or(provider, defaultConfig().Provider)
+	}
+}
+
+var (
+	providers     = []string{"gemini-flash", "claude-haiku", "openai", "none"}
+	byteOrderMark = []byte("\ufeff")
+)
+
+// withoutPath is an error without the path, which stands in front of it already.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // place adds line and column to a file's name.
@@ -166,9 +225,12 @@ func place(path string, data []byte, err error) string {
 	return fmt.Sprintf("%s:%d:%d", path, bytes.Count(before, newline)+1, max(1, len(before)-bytes.LastIndexByte(before, '\n')-1))
 }
 
-// readSmall reads a regular file of settings. A FIFO does not make it wait.
+// readSmall reads a regular file that people write. A FIFO does not make it wait.
 func readSmall(path string) ([]byte, error) {
 	f, size, err := openTranscript(path)
+	if errors.Is(err, errNotRegular) {
+		return nil, errors.New("it is not a regular file")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -217,14 +279,14 @@ func (l *configLoader) set(place, name string, value any, user bool) {
 	case "thresholds":
 		l.thresholds(place, value)
 	case "llm_provider":
-		if isText && slices.Contains([]string{"gemini-flash", "claude-haiku", "openai", "none"}, text) {
+		if isText && slices.Contains(providers, text) {
 			c.Provider = text
 		} else {
 			l.warn(place, name, value, "give gemini-flash, claude-haiku, openai or none")
 		}
 	case "llm_timeout_ms":
-		if d := time.Duration(number) * time.Millisecond; isNumber && number >= 1 && d <= maxTimeout {
-			c.Timeout = d
+		if isNumber && number >= 1 && number <= float64(maxTimeout.Milliseconds()) {
+			c.Timeout = time.Duration(number * float64(time.Millisecond))
 		} else {
 			l.warn(place, name, value, "give milliseconds from 1 to 25000")
 		}
@@ -241,20 +303,15 @@ func (l *configLoader) set(place, name string, value any, user bool) {
 			l.warn(place, name, value, "give a text of at most 2000 bytes")
 		}
 	case "llm_endpoint", "llm_model":
-		switch {
-		case !user:
-			l.warnings = append(l.warnings, fmt.Sprintf("memory-triage: %s: %s counts only in the user's own settings; it is ignored", place, name))
-		case !isText:
+		if !user {
+			l.say(place, name+" counts only in the user's own settings")
+		} else if !isText {
 			l.warn(place, name, value, "give a text")
-		case name == "llm_endpoint":
-			c.Endpoint = text
-		default:
-			c.Model = text
-		}
+		} // see destination
 	case "keywords":
 		l.keywords(place, value)
 	default:
-		l.warnings = append(l.warnings, fmt.Sprintf("memory-triage: %s: %s is no setting; it is ignored", place, shown(name)))
+		l.say(place, shown(name)+" is no setting")
 	}
 }
 
@@ -264,7 +321,8 @@ func (l *configLoader) thresholds(place string, value any) {
 		l.warn(place, "thresholds", value, "give an object of categories and numbers")
 		return
 	}
-	for name, v := range table {
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		v := table[name]
 		number, isNumber := v.(float64)
 		if !knownCategory(name) || !isNumber || number <= 0 || number > 1 {
 			l.warn(place, "thresholds."+name, v, "give a category and a number over 0, up to 1")
@@ -285,15 +343,49 @@ func (l *configLoader) keywords(place string, value any) {
 		l.warn(place, "keywords", value, "give languages, in them categories, in them lists of words")
 		return
 	}
-	for language, categories := range table {
-		for category := range categories {
+	for _, language := range slices.Sorted(maps.Keys(table)) {
+		categories := table[language]
+		for _, category := range slices.Sorted(maps.Keys(categories)) {
+			name := "keywords." + language + "." + string(category)
 			if !knownCategory(string(category)) || category == SessionSummary {
-				l.warn(place, "keywords."+language+"."+string(category), len(categories[category]), "it is no category that is found by words")
+				l.say(place, shown(name)+" is no category that is found by words")
 				delete(categories, category)
+				continue
+			}
+			categories[category] = slices.DeleteFunc(categories[category], func(words string) bool {
+				if pattern := asPattern(words); pattern != "" && strings.Count(pattern, " ") < maxKeyword {
+					return false
+				}
+				l.warn(place, name, words, fmt.Sprintf("give words, at most %d at once", maxKeyword))
+				return true
+			})
+		}
+	}
+	with := Config{Keywords: table}
+	if !fits(with.keywordRules()) {
+		l.say(place, "keywords are too many for the tables")
+		return
+	}
+	l.config.Keywords = table
+}
+
+// maxKeyword is how many words one keyword may have.
+const maxKeyword = 30
+
+// fits says whether the tables have room for more rules. They are filled up to half, as those of the program are; see compile.go.
+func fits(extra []rule) bool {
+	t := builtin()
+	elements, words := 0, map[string]bool{}
+	for i := range extra {
+		for _, pattern := range extra[i].any {
+			for word := range strings.FieldsSeq(pattern) {
+				elements++
+				words[word] = true
 			}
 		}
 	}
-	l.config.Keywords = table
+	const most = 1 << 13 // rules: a fraction of what their numbers can count
+	return len(extra) <= most && elements <= 1<<15-max(len(t.ids), len(t.elements)) && len(words) < hashSize/2-len(t.words)
 }
 
 // environment takes MEMORY_TRIAGE_MODE and its sisters. Where requests go is not among them: a project's settings can set variables.
@@ -315,22 +407,25 @@ func (l *configLoader) environment(env func(string) string) {
 				value = yes
 			}
 		}
-		l.set(variable, name, value, true)
+		l.set(variable, name, value, false)
+	}
+	for _, name := range []string{"thresholds", "keywords", "llm_endpoint", "llm_model"} {
+		if variable := "MEMORY_TRIAGE_" + strings.ToUpper(name); env(variable) != "" {
+			l.say(variable, name+" can be set only in "+configName)
+		}
 	}
 }
+
+// configuredRule begins the names of rules that the configuration adds.
+const configuredRule = "configured ("
 
 // keywordRules makes rules of the configured words.
 func (c *Config) keywordRules() []rule {
 	var rules []rule
-	languages := make([]string, 0, len(c.Keywords))
-	for language := range c.Keywords {
-		languages = append(languages, language)
-	}
-	slices.Sort(languages)
-	for _, language := range languages {
+	for _, language := range slices.Sorted(maps.Keys(c.Keywords)) {
 		for _, category := range Categories() {
 			for _, words := range c.Keywords[language][category] {
-				r := rule{name: "configured (" + language + ")", category: category, weight: plain}
+				r := rule{name: configuredRule + language + ")", category: category, weight: plain}
 				if pattern := asPattern(words); pattern != "" {
 					r.any = []string{pattern}
 					rules = append(rules, r)

@@ -1,6 +1,8 @@
 package triage
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,14 +33,15 @@ func TestConfig(t *testing.T) {
 	assert.DeepEqual(t, c, defaultConfig())
 	assert.Equal(t, len(warnings), 0)
 	// The nearest file counts for each setting.
-	write(t, filepath.Join(home, ".config/memory-triage/memory-config.json"), `{"triage":{"blocking":false,"llm_endpoint":"http://localhost:1","heuristic_threshold":0.3}}`)
+	write(t, filepath.Join(home, ".config/memory-triage/memory-config.json"), `{"triage":{"blocking":false,"llm_provider":"openai","llm_endpoint":"http://localhost:1","heuristic_threshold":0.3}}`)
 	write(t, filepath.Join(project, ".claude/memory-config.json"), `{"triage":{"heuristic_threshold":0.4,"thresholds":{"RUNBOOK":0.9}}}`)
 	write(t, filepath.Join(project, ".claude/memory/memory-config.json"), "\ufeff"+`{"triage":{"llm_timeout_ms":500}}`)
 	vars["MEMORY_TRIAGE_MAX_TRANSCRIPT_MESSAGES"] = "7"
 	c, warnings = loadConfig(project, env)
 	assert.Equal(t, len(warnings), 0, "%q", warnings)
 	assert.Equal(t, c.Blocking, true) // the file at the root says so
-	assert.Equal(t, c.Endpoint, "http://localhost:1")
+	assert.Equal(t, c.Endpoint+" "+c.EndpointOf, "http://localhost:1 openai")
+	assert.Equal(t, c.Provider, "gemini-flash") // as the file at the root says, and its key does not go to that endpoint
 	assert.Equal(t, c.threshold(Decision), 0.4)
 	assert.Equal(t, c.threshold(Runbook), 0.9)
 	assert.Equal(t, c.Timeout, 500*time.Millisecond)
@@ -51,6 +54,8 @@ func TestConfigWithFaults(t *testing.T) {
 		`{"triage":{"mode":"fast"}}`, `{"triage":{"max_transcript_messages":0}}`, `{"triage":{"max_transcript_messages":1.5}}`, `{"triage":{"heuristic_threshold":"high"}}`,
 		`{"triage":{"thresholds":{"NONE":0.5}}}`, `{"triage":{"thresholds":7}}`, `{"triage":{"llm_provider":"x"}}`, `{"triage":{"llm_timeout_ms":90000}}`, `{"triage":{"blocking":"no"}}`,
 		`{"triage":{"instruction":7}}`, `{"triage":{"llm_endpoint":"http://evil"}}`, `{"triage":{"unknown":1}}`, `{"triage":{"keywords":7}}`, `{"triage":{"keywords":{"de":{"SESSION_SUMMARY":["x"]}}}}`, `{"triage":[]}`, `{`, ``, `[]`,
+		`{"triage":{"llm_timeout_ms":1e13}}`, `{"triage":{"llm_timeout_ms":1e400}}`, `{"triage":{"thresholds":{"DECISION":1e400}}}`, `{"triage":{"heuristic_threshold":-1}}`,
+		`{"triage":{"keywords":{"a\nb":{"DECISION":["…"]}}}}`, `{"triage":{"keywords":{"de":{"DECISION":["` + strings.Repeat("wort ", maxKeyword+1) + `"]}}}}`,
 	} {
 		project := t.TempDir()
 		write(t, filepath.Join(project, ".claude/memory-config.json"), text)
@@ -75,5 +80,147 @@ func TestKeywords(t *testing.T) {
 		conv := conversation{messages: []message{{text: text}}}
 		a := rules.analyse(&conv)
 		assert.Assert(t, a.scores[want] >= c.threshold(want), "%s: %v", text, a.scores)
+	}
+}
+
+// TestConfigSaysWhatIsExpected: the lines name what is wrong in the words of the file.
+func TestConfigSaysWhatIsExpected(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`[]`:                              `:1:1: give one object, and in it an object "triage"; it is ignored`,
+		`{"triage":7}`:                    `: give one object, and in it an object "triage"; it is ignored`,
+		`{"triage":{"mode":"fast"}}`:      `: mode is "fast": give hybrid, heuristic or off; it is ignored`,
+		`{"triage":{"mode":1e400}}`:       `: "mode" holds a number that is too large; it is ignored`,
+		`{"triage":{"thresholds":[0]}}`:   `: thresholds is [0]: give an object of categories and numbers; it is ignored`,
+		`{"triage":{"llm_endpoint":"x"}}`: `: llm_endpoint counts only in the user's own settings; it is ignored`,
+	} {
+		project := t.TempDir()
+		write(t, filepath.Join(project, configName), text)
+		_, warnings := loadConfig(project, func(string) string { return "" })
+		assert.Equal(t, len(warnings), 1, "%s: %q", text, warnings)
+		assert.Assert(t, strings.HasSuffix(warnings[0], want), warnings[0])
+	}
+	project := t.TempDir()
+	assert.NilError(t, os.Mkdir(filepath.Join(project, configName), 0o700))
+	_, warnings := loadConfig(project, func(string) string { return "" })
+	assert.Equal(t, len(warnings), 1)
+	assert.Assert(t, strings.HasSuffix(warnings[0], configName+": the file cannot be read: it is not a regular file; it is ignored"), warnings[0])
+}
+
+func TestConfigOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, v := range [][2]string{
+		{"LLM_TIMEOUT_MS", "1e13"},
+		{"LLM_TIMEOUT_MS", "1e400"},
+		{"LLM_TIMEOUT_MS", "NaN"},
+		{"HEURISTIC_THRESHOLD", "NaN"},
+		{"MAX_TRANSCRIPT_MESSAGES", "1e300"},
+		{"THRESHOLDS", `{"DECISION":0.9}`},
+		{"KEYWORDS", "{}"},
+		{"LLM_ENDPOINT", "http://localhost"},
+		{"LLM_MODEL", "m"},
+		{"BLOCKING", "maybe"},
+		{"MODE", "OFF"},
+	} {
+		c, warnings := loadConfig("", func(name string) string {
+			if name == "MEMORY_TRIAGE_"+v[0] {
+				return v[1]
+			}
+			return ""
+		})
+		assert.DeepEqual(t, c, defaultConfig())
+		assert.Equal(t, len(warnings), 1, "%s: %q", v, warnings)
+		assert.Assert(t, strings.HasPrefix(warnings[0], "memory-triage: MEMORY_TRIAGE_"+v[0]+": "), warnings[0])
+	}
+}
+
+// TestEndpointOfAProvider: whoever chooses another provider than the user did, its key does not go to the user's endpoint.
+func TestEndpointOfAProvider(t *testing.T) {
+	t.Parallel()
+	keys := map[string]string{"GEMINI_API_KEY": "g", "ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
+	for _, c := range []struct{ user, project, variable, want string }{
+		{`"llm_provider":"openai","llm_endpoint":"http://mine/"`, ``, ``, "http://mine/v1/chat/completions"},
+		{`"llm_provider":"openai","llm_endpoint":"http://mine/v1"`, `"llm_provider":"openai"`, ``, "http://mine/v1/chat/completions"},
+		{`"llm_provider":"openai","llm_endpoint":"http://mine"`, `"llm_provider":"claude-haiku"`, ``, anthropicBase + "/v1/messages"},
+		{`"llm_provider":"openai","llm_endpoint":"http://mine","llm_model":"m"`, ``, `gemini-flash`, geminiBase + "/v1beta/models/" + geminiModel + ":generateContent"},
+		{`"llm_provider":"claude-haiku","llm_endpoint":"http://mine"`, ``, ``, "http://mine/v1/messages"},
+		{`"llm_provider":"claude-haiku","llm_endpoint":"http://mine"`, `"llm_provider":"openai"`, ``, ""},
+		{`"llm_endpoint":"http://mine"`, `"llm_provider":"openai"`, ``, ""},
+		{`"llm_endpoint":"http://mine"`, ``, `openai`, ""},
+		{`"llm_model":"gemini-x"`, ``, ``, geminiBase + "/v1beta/models/gemini-x:generateContent"},
+		{`"llm_provider":"openai","llm_endpoint":"ftp://mine"`, ``, ``, ""},
+		{``, `"llm_provider":"openai","llm_endpoint":"http://theirs"`, ``, ""},
+	} {
+		project, home := t.TempDir(), t.TempDir()
+		write(t, filepath.Join(home, ".claude", configName), `{"triage":{`+c.user+`}}`)
+		write(t, filepath.Join(project, configName), `{"triage":{`+c.project+`}}`)
+		env := func(name string) string {
+			switch name {
+			case "HOME":
+				return home
+			case "MEMORY_TRIAGE_LLM_PROVIDER":
+				return c.variable
+			}
+			return keys[name]
+		}
+		config, _ := loadConfig(project, env)
+		got := ""
+		if m, ok := newModel(&config, env).(httpModel); ok {
+			got = m.url
+		}
+		assert.Equal(t, got, c.want, "%+v", c)
+	}
+}
+
+// TestTooManyKeywords: what the tables cannot hold is left out, and the rules of the program stay.
+func TestTooManyKeywords(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 300, 40_000} {
+		var words []string
+		for i := range n {
+			words = append(words, fmt.Sprintf("wort%d eins", i))
+		}
+		data, err := json.Marshal(words)
+		assert.NilError(t, err)
+		project := t.TempDir()
+		write(t, filepath.Join(project, configName), `{"triage":{"keywords":{"de":{"DECISION":`+string(data)+`}}}}`)
+		c, warnings := loadConfig(project, func(string) string { return "" })
+		if n == 40_000 {
+			assert.Equal(t, len(warnings), 1, "%q", warnings)
+			assert.Assert(t, strings.HasSuffix(warnings[0], ": keywords are too many for the tables; it is ignored"), warnings[0])
+		} else {
+			assert.Equal(t, len(warnings), 0, "%q", warnings)
+			assert.Equal(t, len(c.keywordRules()), n)
+		}
+		a, err := analyseConversation(&conversation{messages: []message{{text: "We decided to use Postgres instead of MySQL."}}}, &c)
+		assert.NilError(t, err)
+		assert.Assert(t, a.scores[Decision] >= c.threshold(Decision))
+	}
+}
+
+// TestKeywordsThatFit: what fits is what the tables take, up to the last word.
+func TestKeywordsThatFit(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"w%d", "w%[1]d v%[1]d u%[1]d", "same words for all of them", strings.Repeat("x%[1]d ", 20)} {
+		var rules []rule
+		add := func(n int) {
+			for i := range n {
+				text := words
+				if strings.Contains(words, "%") {
+					text = fmt.Sprintf(words, len(rules)+i)
+				}
+				rules = append(rules, rule{name: "x", category: Decision, weight: plain, any: []string{text}})
+			}
+		}
+		for step := 1024; step > 0; step /= 2 {
+			for before := len(rules); ; before = len(rules) {
+				if add(step); !fits(rules) {
+					rules = rules[:before]
+					break
+				}
+			}
+		}
+		_, err := newEngine(rules)
+		assert.NilError(t, err, "%d of %s", len(rules), words)
 	}
 }

@@ -13,6 +13,9 @@ type analysis struct {
 	found     []evidence
 	missed    []evidence // hits that count for nothing, with the reason
 	muted     []string   // for each sentence why nothing in it counts, "" for most
+	spoken    []evidence // what the wording of sentences speaks for
+	around    *surroundings
+	ruled     [len(wordings)]float64 // the scores of the rules alone
 	scores    map[Category]float64
 	// contradicted are the categories of which something was taken back.
 	contradicted map[Category]bool
@@ -41,6 +44,8 @@ func (e *engine) analyse(c *conversation) *analysis {
 	a.retractions()
 	a.summary()
 	a.settle()
+	a.listen()
+	a.weigh()
 	return a
 }
 
@@ -50,6 +55,17 @@ func (a *analysis) settle() {
 	a.runbook()
 	a.storyIsNoLimit()
 	a.score()
+	if a.around != nil {
+		a.weigh()
+	}
+}
+
+// weigh brings the wording into the rules' scores.
+func (a *analysis) weigh() {
+	for k, c := range wordings {
+		a.ruled[k] = a.scores[c]
+		a.scores[c] = a.weighed(k, a.ruled[k])
+	}
 }
 
 func (a *analysis) collect(hits []evidence, i int) {
@@ -57,7 +73,7 @@ func (a *analysis) collect(hits []evidence, i int) {
 		if a.muted[i] != "" {
 			h.weight, h.why = 0, append(h.why, a.muted[i])
 		} else if a.orderedIn(&h) {
-			h.weight, h.why = 0, append(h.why, "in a text that the user wants treated")
+			h.weight, h.why = 0, append(h.why, treated)
 		}
 		if h.weight <= 0 {
 			a.missed = append(a.missed, h)
@@ -89,37 +105,73 @@ func (a *analysis) cancel(reason string, match func(*evidence) bool) {
 	})
 }
 
+// forget takes evidence of every kind out for a reason that has nothing to do with what it says.
+// The scores are worked out anew where that changes something.
+func (a *analysis) forget(reason string, match func(*evidence) bool) {
+	before := len(a.found) + len(a.spoken)
+	a.cancel(reason, match)
+	a.spoken = slices.DeleteFunc(a.spoken, func(h evidence) bool { return match(&h) })
+	if len(a.found)+len(a.spoken) < before {
+		a.settle()
+	}
+}
+
+// Reasons why nothing counts that a sentence says.
+const (
+	readOut    = "read out of a document"
+	treated    = "in a text that the user wants treated"
+	toOrder    = "in a text written to order"
+	onlyAnswer = "in an answer" // to a question about how something is: the rules are not asked, the wording may know better
+)
+
 // mute marks text that was written to order: what the user pastes after asking for it to be treated, and the agent's answer.
 func (a *analysis) mute() {
 	a.muted = make([]string, len(a.sentences))
-	order, from := false, -1
+	order, text, from := false, false, -1
 	read := -1 // the message in which somebody reads out a document
 	for i := range a.sentences {
 		s := &a.sentences[i]
 		if read == s.message {
-			a.muted[i] = "read out of a document"
+			a.muted[i] = readOut
 			continue
 		}
 		if s.has(markReported) && strings.HasSuffix(strings.TrimRight(s.text, "* _"), ":") {
 			read = s.message
 		}
-		if !s.agent {
+		switch {
+		case !s.agent:
 			if s.message != from {
 				order, from = order && a.refines(i), s.message
+				text = text && order
 				if order {
 					continue
 				}
 			}
-			if order {
-				a.muted[i] = "in a text that the user wants treated"
+			switch {
+			case order && text:
+				a.muted[i] = treated
+			case order:
+				a.muted[i] = onlyAnswer
 			}
 			if a.says(markToOrder, i) {
-				order = true
+				order, text = true, text || s.wantsText()
 			}
-		} else if order {
-			a.muted[i] = "in a text written to order"
+		case order && text:
+			a.muted[i] = toOrder
+		case order:
+			a.muted[i] = onlyAnswer
 		}
 	}
+}
+
+// wantsText says whether a sentence that orders something orders a text, and not an explanation.
+func (s *sentence) wantsText() bool {
+	return slices.ContainsFunc(s.words, func(w token) bool {
+		return among(w.word, "translate translation localize localise proofread paraphrase rephrase reword rewrite polish shorten article blog post essay mail email newsletter "+
+			"story stories poem speech tweet announcement press sample samples example examples template templates adr adrs skill tutorial quiz slide slides deck letter "+
+			"dialogue dialog scene chapter fixture fixtures joke haiku lesson brochure fictional fake dummy lorem novel interview flashcards paragraph messages pitch bio "+
+			"testimonial invitation apology homework exam transcript")
+	})
 }
 
 // putOff finds what the user puts off after the agent has said how it should really be done.
@@ -261,6 +313,13 @@ func (a *analysis) thisTask() {
 	})
 }
 
+// Reasons why evidence counts for nothing that was good when it was said.
+const (
+	takenBack = "taken back later"
+	openAgain = "open again"
+	doneSince = "done within the session"
+)
+
 // retractions lets later statements overrule earlier ones.
 func (a *analysis) retractions() {
 	for i := range a.sentences {
@@ -269,13 +328,13 @@ func (a *analysis) retractions() {
 			continue
 		}
 		if !s.agent && a.says(markRetract, i) {
-			a.overrule(i, "taken back later", Decision, Preference, Constraint, TechDebt)
+			a.overrule(i, takenBack, Decision, Preference, Constraint, TechDebt)
 		}
 		if !s.agent && a.says(markReopen, i) {
-			a.overrule(i, "open again", Decision)
+			a.overrule(i, openAgain, Decision)
 		}
 		if a.says(markUndone, i) {
-			a.overrule(i, "done within the session", TechDebt)
+			a.overrule(i, doneSince, TechDebt)
 		}
 	}
 }
@@ -301,7 +360,9 @@ func (a *analysis) overrule(i int, reason string, categories ...Category) {
 		related[latest] = true
 	}
 	a.cancel(reason, func(h *evidence) bool {
-		return related[h.sentence] && h.sentence < i && slices.Contains(categories, h.category)
+		gone := related[h.sentence] && h.sentence < i && slices.Contains(categories, h.category)
+		a.contradicted[h.category] = a.contradicted[h.category] || gone
+		return gone
 	})
 }
 

@@ -33,8 +33,10 @@ const defaultMessages = 50
 func readConversation(r io.ReaderAt, size int64, most int) (conversation, error) {
 	b := builder{most: most, failed: map[string]bool{}}
 	err := readTail(r, size, b.line)
-	c := conversation{messages: b.messages, tools: b.tools, partial: b.full || size > maxRead}
-	slices.Reverse(c.messages)
+	c := conversation{tools: b.tools, partial: b.full || size > maxRead}
+	for i := range slices.Backward(b.messages) {
+		c.messages = append(c.messages, b.messages[i].whole())
+	}
 	slices.Reverse(c.tools)
 	c.tools = slices.DeleteFunc(c.tools, func(t toolUse) bool { return b.failed[t.id] })
 	return c, err
@@ -43,15 +45,52 @@ func readConversation(r io.ReaderAt, size int64, most int) (conversation, error)
 // builder collects messages from the last line to the first.
 type builder struct {
 	most     int
-	messages []message // latest first
-	tools    []toolUse // latest first
+	messages []collected // latest first
+	tools    []toolUse   // latest first
 	failed   map[string]bool
+	commands int // between the last message seen and the next
 	seen     int
 	full     bool
 }
 
+// collected is a message whose lines are not all read yet.
+type collected struct {
+	message
+
+	parts []string // latest first
+	size  int      // of the parts, in bytes
+}
+
+// maxCollected is how many bytes of a message are collected before its middle goes, which nobody looks at.
+const maxCollected = 4 * maxMessage
+
+// add puts a part in front of the message.
+func (c *collected) add(text string) {
+	c.parts = append(c.parts, text)
+	if c.size += len(text); c.size > maxCollected {
+		text = shortened(c.whole().text)
+		c.parts, c.size = append(c.parts[:0], text), len(text)
+	}
+}
+
+// whole is the message of the parts that were collected.
+func (c *collected) whole() message {
+	m := c.message
+	parts := slices.Clone(c.parts)
+	slices.Reverse(parts)
+	m.text = strings.Join(parts, "\n\n")
+	return m
+}
+
+// maxCommands is how many commands are kept between two messages, the last ones. They only tell whether something was done there, and how
+// it ended.
+const maxCommands = 200
+
 func (b *builder) line(data []byte, cut bool) bool {
 	b.seen++
+	if look := glanceAt(data); look == idle || look == shell && b.commands >= maxCommands {
+		return !b.full
+	}
 	if b.full && !bytes.Contains(data, []byte(`"tool_use"`)) {
 		return false // only what was done counts beyond the window
 	}
@@ -67,11 +106,16 @@ func (b *builder) line(data []byte, cut bool) bool {
 	text := r.words()
 	if text != "" && (b.full || !b.join(r, text)) {
 		if b.full = b.full || len(b.messages) >= b.most; !b.full {
-			b.messages = append(b.messages, message{id: r.id, agent: r.agent, text: text, at: -b.seen})
+			b.messages = append(b.messages, collected{message: message{id: r.id, agent: r.agent, at: -b.seen}})
+			b.messages[len(b.messages)-1].add(text)
+			b.commands = 0
 		}
 	}
 	for _, tool := range slices.Backward(r.tools) {
 		tool.at = -b.seen
+		if shellTool(tool.name) && !b.failed[tool.id] {
+			b.commands++
+		}
 		b.tools = append(b.tools, tool)
 	}
 	return !b.full
@@ -84,7 +128,7 @@ func (b *builder) join(r record, text string) bool {
 	}
 	for i := range b.messages {
 		if m := &b.messages[len(b.messages)-1-i]; m.id == r.id && m.agent {
-			m.text = text + "\n\n" + m.text
+			m.add(text)
 			return true
 		}
 	}
@@ -138,29 +182,41 @@ func withoutHost(text string) string {
 
 // withoutTag takes out what stands between a tag and its end; a tag that is not closed takes the rest.
 func withoutTag(text, open, end string) string {
+	var kept strings.Builder
 	for {
 		i := strings.Index(text, open)
 		if i < 0 {
-			return text
+			break
 		}
 		if next := i + len(open); next < len(text) && !strings.ContainsRune("> \n", rune(text[next])) {
-			return text // a longer tag's name
+			break // a longer tag's name
 		}
+		kept.WriteString(text[:i])
 		j := strings.Index(text[i:], end)
 		if j < 0 {
-			return text[:i]
+			text = ""
+			break
 		}
-		text = text[:i] + " " + text[i+j+len(end):]
+		kept.WriteByte(' ')
+		text = text[i+j+len(end):]
 	}
+	if kept.Len() == 0 {
+		return text
+	}
+	kept.WriteString(text)
+	return kept.String()
 }
 
-// appendLast adds the event's last message when the transcript does not hold it yet.
+// appendLast adds the event's last message when the transcript does not hold it yet. Of a long one the end tells: the transcript's
+// may have lost its middle.
 func (c *conversation) appendLast(text string) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return
 	}
+	const tells = maxMessage / 4
 	want := strings.Join(strings.Fields(text), " ")
+	want = want[max(0, len(want)-tells):]
 	for i := len(c.messages) - 1; i >= max(0, len(c.messages)-4); i-- {
 		if m := c.messages[i]; m.agent && strings.Contains(strings.Join(strings.Fields(m.text), " "), want) {
 			return

@@ -38,6 +38,7 @@ type engine struct {
 	*tables
 	rules   []rule
 	present []uint64 // the words of the sentence at hand, a bit each
+	here    []wordID // the same, by number
 	tried   []uint64 // the patterns that were looked for in it
 }
 
@@ -68,7 +69,9 @@ func allRules() []rule {
 
 func (e *engine) number(s *sentence) {
 	for i := range s.words {
-		s.words[i].id = e.id(s.words[i].word)
+		w := &s.words[i]
+		w.hash = hashText(w.word)
+		w.id = e.id(w.word, w.hash)
 	}
 }
 
@@ -108,6 +111,14 @@ func (e *engine) findOne(c *compiled, words []token) (span, bool) {
 
 // hasAny says whether the sentence at hand has a word of the element.
 func (e *engine) hasAny(el *element) bool {
+	if int(el.n) > 2*len(e.here) {
+		for _, id := range e.here {
+			if e.has(el, id) {
+				return true
+			}
+		}
+		return false
+	}
 	for _, id := range e.ids[el.from : el.from+el.n] {
 		if e.present[id/64]&(1<<(id%64)) != 0 {
 			return true
@@ -132,11 +143,13 @@ type evidence struct {
 func (e *engine) inspect(s *sentence, index int) []evidence {
 	clear(e.present)
 	clear(e.tried)
+	e.here = e.here[:0]
 	for i := range s.words {
-		id := s.words[i].id
-		e.present[id/64] |= 1 << (id % 64)
+		if id := s.words[i].id; id != 0 && e.present[id/64]&(1<<(id%64)) == 0 {
+			e.present[id/64] |= 1 << (id % 64)
+			e.here = append(e.here, id)
+		}
 	}
-	e.present[0] &^= 1
 	var list []evidence
 	for i := range s.words {
 		id := s.words[i].id

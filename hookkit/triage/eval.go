@@ -24,6 +24,8 @@ type labelled struct {
 	block bool
 	got   []finding
 	why   string
+	// conversation is what was said, nil where the loop guard lets go or there is no transcript.
+	conversation *conversation
 }
 
 func evalCommand() cli.Command {
@@ -33,7 +35,7 @@ func evalCommand() cli.Command {
 		Usage: "[--mistakes] [--json] [--satd] DIR",
 		Short: "Measure the rules on labelled cases",
 		Long: `Reads DIR/NAME/transcript.jsonl, event.json and label.json ({"categories": […], "block": true, "why": …}) and prints
-precision, recall and F1 of each category, exact sets and block decisions. No model is asked and no state is kept.
+precision, recall and F1 of each category, exact sets and block decisions. Folders without a label are skipped. No model is asked and no state is kept.
 With --satd DIR is a file of labelled texts, one JSON object a line (text, label, type): TECH_DEBT by type.`,
 		Options: func(flags *flag.FlagSet) {
 			flags.BoolVar(&mistakes, "mistakes", false, "list the cases that are not exact")
@@ -65,11 +67,16 @@ With --satd DIR is a file of labelled texts, one JSON object a line (text, label
 }
 
 func evalCases(w io.Writer, dir string, mistakes, asJSON bool) error {
-	cases, err := runCases(dir)
+	folders, skipped, err := caseFolders(dir)
+	if err != nil {
+		return err
+	}
+	cases, err := runFolders(folders)
 	if err != nil {
 		return err
 	}
 	q := measure(cases)
+	q.Skipped = skipped
 	if asJSON {
 		data, jsonErr := json.MarshalIndent(q, "", "  ")
 		if jsonErr == nil {
@@ -88,58 +95,81 @@ func evalCases(w io.Writer, dir string, mistakes, asJSON bool) error {
 	return err
 }
 
-// runCases applies the rules to every case in a folder.
-func runCases(dir string) ([]labelled, error) {
+const labelName = "label.json"
+
+// caseFolders lists the folders with a label, and counts the others. Symbolic links are followed.
+func caseFolders(dir string) (folders []string, skipped int, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var cases []labelled
 	for _, e := range entries {
-		if !e.IsDir() {
+		folder := filepath.Join(dir, e.Name())
+		info, statErr := os.Stat(folder)
+		if statErr == nil && !info.IsDir() {
 			continue
 		}
-		c, err := runCase(filepath.Join(dir, e.Name()))
+		_, labelErr := os.Stat(filepath.Join(folder, labelName))
+		if statErr != nil || strings.HasPrefix(e.Name(), ".") || errors.Is(labelErr, os.ErrNotExist) {
+			skipped++
+			continue
+		}
+		folders = append(folders, folder)
+	}
+	if len(folders) == 0 {
+		return nil, skipped, fmt.Errorf("%s holds no cases, which are folders with a %s", dir, labelName)
+	}
+	return folders, skipped, nil
+}
+
+// runFolders applies the rules to the cases in folders.
+func runFolders(folders []string) ([]labelled, error) {
+	cases := make([]labelled, 0, len(folders))
+	for _, folder := range folders {
+		c, err := runCase(folder)
 		if err != nil {
-			return nil, fmt.Errorf("case %s: %w", e.Name(), err)
+			return nil, fmt.Errorf("case %s: %w", filepath.Base(folder), err)
 		}
 		cases = append(cases, c)
-	}
-	if len(cases) == 0 {
-		return nil, fmt.Errorf("%s holds no cases", dir)
 	}
 	return cases, nil
 }
 
 func runCase(dir string) (labelled, error) {
-	c := labelled{name: filepath.Base(dir)}
-	data, err := os.ReadFile(filepath.Join(dir, "label.json"))
-	if err != nil {
+	c, err := readCase(dir)
+	if err != nil || c.conversation == nil {
 		return c, err
 	}
-	var label struct {
-		Categories []Category
-		Block      bool
-		Why        string
+	config := defaultConfig()
+	a, err := analyseConversation(c.conversation, &config)
+	if err == nil && a != nil {
+		c.got = a.decide(&config, verdict{})
 	}
-	if err = json.Unmarshal(data, &label); err != nil {
-		return c, fmt.Errorf("label.json: %w", err)
+	return c, err
+}
+
+// readCase reads a case's label, event and transcript.
+func readCase(dir string) (labelled, error) {
+	c := labelled{name: filepath.Base(dir)}
+	if err := c.readLabel(filepath.Join(dir, labelName)); err != nil {
+		return c, fmt.Errorf("%s: %w", labelName, err)
 	}
-	c.want, c.block, c.why = label.Categories, label.Block, label.Why
 	event := &hookkit.Stop{}
-	if data, readErr := os.ReadFile(filepath.Join(dir, "event.json")); readErr == nil {
-		parsed, parseErr := hookkit.ParseEvent(data)
+	data, err := readSmall(filepath.Join(dir, "event.json"))
+	if err == nil {
+		parsed, parseErr := hookkit.ParseEvent(bytes.TrimPrefix(data, byteOrderMark))
 		if parseErr != nil {
 			return c, fmt.Errorf("event.json: %w", parseErr)
 		}
 		if stop, ok := parsed.(*hookkit.Stop); ok {
 			event = stop
 		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return c, fmt.Errorf("event.json: %w", withoutPath(err))
 	}
 	if event.StopHookActive {
 		return c, nil // the loop guard: nothing is listed
 	}
-	config := defaultConfig()
 	f, size, err := openTranscript(filepath.Join(dir, "transcript.jsonl"))
 	if errors.Is(err, os.ErrNotExist) {
 		return c, nil
@@ -148,11 +178,45 @@ func runCase(dir string) (labelled, error) {
 		return c, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	a, err := analyseFile(f, size, &config, event.LastAssistantMessage)
-	if err == nil && a != nil {
-		c.got = a.decide(&config, verdict{})
-	}
+	conv, err := readConversation(f, size, defaultMessages)
+	conv.appendLast(event.LastAssistantMessage)
+	c.conversation = &conv
 	return c, err
+}
+
+// readLabel reads what two people would find. A label that says less, or names a category that there is not, would be counted as a mistake of
+// the rules, so it is an error.
+func (c *labelled) readLabel(path string) error {
+	data, err := readSmall(path)
+	if err != nil {
+		return withoutPath(err)
+	}
+	var label struct {
+		Categories []Category
+		Block      *bool
+		Why        string
+	}
+	if err := json.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &label); err != nil {
+		return err
+	}
+	if label.Block == nil {
+		return errors.New("block is missing: say true or false")
+	}
+	for _, category := range label.Categories {
+		if !knownCategory(string(category)) {
+			return fmt.Errorf("%s is no category: there are %s", shown(category), joined(Categories()))
+		}
+	}
+	c.want, c.block, c.why = label.Categories, *label.Block, label.Why
+	return nil
+}
+
+func joined(list []Category) string {
+	names := make([]string, 0, len(list))
+	for _, c := range list {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (c *labelled) categories() []Category {
@@ -171,6 +235,7 @@ func (c *labelled) exact() bool {
 // quality is how well the rules do on labelled cases.
 type quality struct {
 	Cases      int           `json:"cases"`
+	Skipped    int           `json:"skipped"` // folders that are no cases
 	Categories []categoryRow `json:"categories"`
 	Pooled     categoryRow   `json:"pooled"`
 	Exact      float64       `json:"exact_sets"`
@@ -240,6 +305,9 @@ func (q *quality) text() string {
 		fmt.Fprintf(&b, "%-16s %9.2f %7.2f %5.2f   %5d %5d %6d\n", r.Category, r.Precision, r.Recall, r.F1, r.Right, r.Wrong, r.Missed)
 	}
 	fmt.Fprintf(&b, "%d cases, exact sets %.1f %%, block decisions %.1f %%\n", q.Cases, 100*q.Exact, 100*q.Block)
+	if q.Skipped > 0 {
+		fmt.Fprintf(&b, "skipped: %d without a %s, or with a name that begins with a dot\n", q.Skipped, labelName)
+	}
 	return b.String()
 }
 

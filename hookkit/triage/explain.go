@@ -26,6 +26,10 @@ func (a *analysis) explain(c *Config) string {
 			word = "in doubt"
 		}
 		fmt.Fprintf(&b, "\n%s  %.2f of %.2f: %s\n", category, score, threshold, word)
+		if k := slices.Index(wordings[:], category); k >= 0 && (a.ruled[k] > 0 || a.saidBest(category) > 0) {
+			fmt.Fprintf(&b, "  the rules alone %.2f, the best wording %.2f\n", a.ruled[k], a.saidBest(category))
+		}
+		a.list(&b, "+", category, a.spoken)
 		a.list(&b, "+", category, a.found)
 		a.list(&b, "-", category, a.missed)
 	}
@@ -46,8 +50,12 @@ func (a *analysis) list(b *strings.Builder, sign string, category Category, hits
 			who = "agent"
 		}
 		fmt.Fprintf(b, "  %s %.2f  message %d, %s: %s\n            rule %q, weight %.2f", sign, h.weight, s.message+1, who, a.quoteOf(h), h.rule, h.raw)
-		if len(h.why) > 0 {
-			b.WriteString("; " + quote(strings.Join(h.why, "; ")))
+		why := h.why
+		if h.rule == wordingRule {
+			why = a.wordingOf(h)
+		}
+		if len(why) > 0 {
+			b.WriteString("; " + quote(strings.Join(why, "; ")))
 		}
 		b.WriteString("\n")
 	}

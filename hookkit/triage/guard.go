@@ -20,6 +20,15 @@ import (
 // flagName is the flag file of the seed, below .claude of the project.
 const flagName = ".stop_hook_active"
 
+// openNotes opens the state of a session. It has a name of its own: another hook that ends the session removes the folder of the plain one.
+func openNotes(env func(string) string, id string) (*session.Session, error) {
+	return session.Open(env, programName+"-"+id)
+}
+
+// lockWait is how long a stop waits for another one of the same session. Notes are written in some milliseconds, and no model is asked
+// meanwhile.
+const lockWait = 2 * time.Second
+
 // flagAge is how long a flag says that the agent has just been asked.
 const flagAge = 5 * time.Minute
 
@@ -66,8 +75,8 @@ func namesSession(text, id string) bool {
 }
 
 // raiseFlag writes the session's flag: below .claude where there is one, else in the state folder.
-func raiseFlag(s *session.Session, dirs ...string) error {
-	text := []byte(s.ID() + "\n")
+func raiseFlag(s *session.Session, id string, dirs ...string) error {
+	text := []byte(id + "\n")
 	for _, dir := range dirs {
 		claude := filepath.Join(dir, ".claude")
 		if info, err := os.Stat(claude); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
@@ -124,7 +133,7 @@ func keyOf(text string) string {
 
 // dropAsked takes out the evidence that the session was asked for, and what was saved to a memory file after it was said.
 func (a *analysis) dropAsked(known asked) {
-	a.cancel("asked for before in this session", func(h *evidence) bool {
+	a.forget("asked for before in this session", func(h *evidence) bool {
 		return slices.Contains(known[h.category], a.key(h))
 	})
 }
@@ -147,7 +156,7 @@ func (a *analysis) dropSaved() {
 	if !found {
 		return
 	}
-	a.cancel("saved to a memory file since", func(h *evidence) bool { return a.placeOf(h) < saved })
+	a.forget("saved to a memory file since", func(h *evidence) bool { return a.placeOf(h) < saved })
 }
 
 // placeOf is when something was said; for SESSION_SUMMARY when the last file was changed.
@@ -159,12 +168,21 @@ func (a *analysis) placeOf(h *evidence) int {
 	return a.sentences[h.sentence].at
 }
 
-// note adds everything found in the listed categories to what was asked for.
+// fresh leaves out the findings whose best evidence was asked for before: a model can confirm what was taken back, which dropAsked does not
+// reach.
+func (a *analysis) fresh(known asked, findings []finding) []finding {
+	return slices.DeleteFunc(findings, func(f finding) bool {
+		best := a.evidenceOf(f.Category, 1)
+		return len(best) == 0 || slices.Contains(known[f.Category], a.key(&best[0]))
+	})
+}
+
+// note adds everything found in the listed categories to what was asked for, and what the list quotes.
 func (a *analysis) note(known asked, findings []finding) asked {
 	for _, f := range findings {
-		for i := range a.found {
-			if h := &a.found[i]; h.category == f.Category {
-				if key := a.key(h); !slices.Contains(known[f.Category], key) {
+		for _, h := range slices.Concat(a.found, a.spoken, a.evidenceOf(f.Category, 1)) {
+			if h.category == f.Category {
+				if key := a.key(&h); !slices.Contains(known[f.Category], key) {
 					known[f.Category] = append(known[f.Category], key)
 				}
 			}
@@ -173,18 +191,21 @@ func (a *analysis) note(known asked, findings []finding) asked {
 	return known
 }
 
-// endSession removes what a session left: its flag and its state. A session that goes on later keeps what it was asked for.
-func endSession(s *session.Session, keep bool, dirs ...string) error {
+// endSession takes the session's flag down. Its notes stay, because whatever reason its end has, it can be resumed, under the same id;
+// only after clear nobody comes back to it. Notes of sessions that nobody resumes are swept away in time.
+func endSession(s *session.Session, id string, forget bool, dirs ...string) error {
 	var errs []error
 	for _, path := range flagPaths(s, dirs...) {
 		const most = 4 << 10
-		if data, err := session.ReadOwned(path, most); err == nil && namesSession(string(data), s.ID()) {
+		if data, err := session.ReadOwned(path, most); err == nil && namesSession(string(data), id) {
 			errs = append(errs, session.RemoveOwned(path))
 		}
 	}
-	if dir, err := s.Find(); err == nil && !keep {
-		errs = append(errs, session.RemoveOwned(filepath.Join(dir, askedFile)))
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	_, err := s.Find()
+	switch {
+	case err == nil && forget:
+		errs = append(errs, s.Remove())
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

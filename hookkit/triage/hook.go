@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
@@ -19,50 +21,114 @@ type hook struct {
 	now    func() time.Time
 	note   func(format string, args ...any)
 	model  Model // nil: the one of the configuration
+	// explain is where every hit is shown instead of a decision; nil to decide.
+	explain io.Writer
+
+	troubles []string // lines about what is wrong and keeps nobody from deciding
+	blocks   bool     // the decision is a block: stderr is the agent's
 }
 
 // stop decides about one stop. An error lets the agent stop.
 func (k *hook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecision, error) {
 	allow := hookkit.AllowStop().Silently()
-	project := e.ProjectDir()
-	config, warnings := loadConfig(project, k.env)
-	for _, w := range warnings {
-		_, _ = fmt.Fprintln(k.stderr, w) // there is nobody else to tell
-	}
-	s, err := session.Open(k.env, e.SessionID)
-	if err != nil {
+	config, warnings := loadConfig(e.ProjectDir(), k.env)
+	k.troubles = warnings
+	if k.explain != nil {
+		k.complain()
+		a, err := k.read(&config, e)
+		if err == nil {
+			_, err = io.WriteString(k.explain, a.explain(&config))
+		}
 		return allow, err
+	}
+	let, findings, err := k.look(ctx, &config, e)
+	k.blocks = err == nil && len(findings) > 0 && config.Blocking
+	if !k.blocks {
+		k.complain() // at a block the agent reads stderr, and it is not for the agent
+	}
+	var told []string
+	decision := allow
+	switch {
+	case err != nil:
+		return allow, err
+	case k.blocks:
+		decision = hookkit.BlockStop(compose(findings, config.Instruction))
+		told = append(told, userLine(findings))
+	case len(findings) > 0:
+		told = append(told, compose(findings, config.Instruction))
+	}
+	if len(k.troubles) > 0 && !let { // who was let go on sight was told at the stop before
+		told = append(told, userTrouble(k.troubles))
+	}
+	return decision.TellUser(strings.Join(told, "\n")), nil
+}
+
+// complain writes a line about everything that is wrong and does not keep the hook from deciding.
+func (k *hook) complain() {
+	for _, line := range k.troubles {
+		_, _ = fmt.Fprintln(k.stderr, line) // there is nobody else to tell
+	}
+}
+
+// userTrouble is one line for the user, who does not see stderr.
+func userTrouble(troubles []string) string {
+	text := troubles[0]
+	if more := len(troubles) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more: see memory-triage explain)", more)
+	}
+	return text
+}
+
+// look finds what is worth asking for now, and notes that it was asked for. Let says that the loop guard lets the agent go.
+func (k *hook) look(ctx context.Context, config *Config, e *hookkit.Stop) (let bool, findings []finding, err error) {
+	project := e.ProjectDir()
+	s, err := openNotes(k.env, e.SessionID)
+	if err != nil {
+		return false, nil, err
 	}
 	flagged := takeFlag(flagPaths(s, project, e.CWD), e.SessionID, k.now())
-	if config.Mode == Off || e.StopHookActive || flagged {
+	if let = e.StopHookActive || flagged; let || config.Mode == Off {
 		k.note("allowed: mode %s, stop_hook_active %v, flag %v", config.Mode, e.StopHookActive, flagged)
-		return allow, nil
+		return let, nil, nil
 	}
-	a, err := k.read(&config, e)
+	a, err := k.read(config, e)
 	if err != nil || a == nil {
-		return allow, err
+		return false, nil, err
 	}
 	known := readAsked(s)
 	a.dropAsked(known)
-	a.settle()
-	findings := a.decide(&config, k.ask(ctx, &config, a))
+	v := k.ask(ctx, config, a) // before the lock: others wait for it
+	if len(a.fresh(known, a.decide(config, v))) == 0 {
+		return false, nil, nil
+	}
+	if _, findErr := s.Find(); errors.Is(findErr, fs.ErrNotExist) { // the session's first: sweep what others left
+		session.Sweep(k.env, k.now(), session.SweepAge)
+	}
+	unlock, err := s.Lock(ctx, lockWait)
+	if err != nil {
+		return false, nil, err
+	}
+	defer unlock()
+	// Another stop of the session may have asked in the meantime.
+	known = readAsked(s)
+	a.dropAsked(known)
+	findings = a.fresh(known, a.decide(config, v))
 	for _, f := range findings {
 		k.note("%s %.2f %s", f.Category, f.Score, f.Quote)
 	}
 	if len(findings) == 0 {
-		return allow, nil
+		return false, nil, nil
 	}
 	if err := a.note(known, findings).write(s); err != nil {
 		// Without it the same would be asked for at every stop.
-		return allow, fmt.Errorf("what is asked for cannot be noted: %w", err)
+		return false, nil, fmt.Errorf("what is asked for cannot be noted: %w", err)
 	}
-	if !config.Blocking {
-		return allow.TellUser(compose(findings, config.Instruction)), nil
+	if config.Blocking {
+		if err := raiseFlag(s, e.SessionID, project, e.CWD); err != nil {
+			return false, nil, fmt.Errorf("the flag against asking twice cannot be written: %w", err)
+		}
 	}
-	if err := raiseFlag(s, project, e.CWD); err != nil {
-		return allow, fmt.Errorf("the flag against asking twice cannot be written: %w", err)
-	}
-	return hookkit.BlockStop(compose(findings, config.Instruction)).TellUser(userLine(findings)), nil
+	return false, findings, nil
 }
 
 // read analyses the transcript; nil where there is none.
@@ -90,16 +156,23 @@ func analyseFile(r io.ReaderAt, size int64, config *Config, last string) (*analy
 		return nil, err
 	}
 	conv.appendLast(last)
+	return analyseConversation(&conv, config)
+}
+
+// analyseConversation applies the rules to what was said; nil where nobody said anything.
+func analyseConversation(conv *conversation, config *Config) (*analysis, error) {
 	if len(conv.messages) == 0 {
 		return nil, nil //nolint:nilnil // nobody said anything
 	}
 	rules, err := newEngine(config.keywordRules())
+	if err != nil { // loadConfig leaves out what the tables cannot take
+		rules, err = newEngine(nil)
+	}
 	if err != nil {
 		return nil, err
 	}
-	a := rules.analyse(&conv)
+	a := rules.analyse(conv)
 	a.dropSaved()
-	a.settle()
 	return a, nil
 }
 
@@ -117,6 +190,7 @@ func (k *hook) ask(ctx context.Context, config *Config, a *analysis) verdict {
 		model = newModel(config, k.env)
 	}
 	if model == nil {
+		k.note("there is no key, or no endpoint, to ask a model")
 		return verdict{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, config.Timeout)
@@ -124,6 +198,9 @@ func (k *hook) ask(ctx context.Context, config *Config, a *analysis) verdict {
 	text, err := model.Ask(ctx, a.question(doubts))
 	if err != nil {
 		k.note("the model was asked in vain: %v", err)
+		if errors.Is(err, errRefused) {
+			k.troubles = append(k.troubles, fmt.Sprintf("%s: %s: %v; the rules decide alone", programName, config.Provider, err))
+		}
 		return verdict{}
 	}
 	v, err := parseAnswer(text, doubts)

@@ -106,25 +106,70 @@ func (c *cursor) array(item func() error) error {
 
 // text moves past a string and returns it as written, with its quotes.
 func (c *cursor) text() ([]byte, error) {
-	start := c.at
-	if c.at >= len(c.data) || c.data[c.at] != '"' {
+	end := stringEnd(c.data, c.at)
+	if end < 0 {
 		return nil, errMalformed
 	}
-	c.at++
-	for {
-		i := bytes.IndexByte(c.data[c.at:], '"')
+	raw := c.data[c.at:end]
+	c.at = end
+	return raw, nil
+}
+
+// stringEnd is where the string ends that begins at a place, behind its quotes, -1 for no string.
+func stringEnd(data []byte, start int) int {
+	if start >= len(data) || data[start] != '"' {
+		return -1
+	}
+	for at := start + 1; ; {
+		i := bytes.IndexByte(data[at:], '"')
 		if i < 0 {
-			return nil, errMalformed
+			return -1
 		}
-		c.at += i + 1
-		slashes := 0
-		for j := c.at - 2; j > start && c.data[j] == '\\'; j-- {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return c.data[start:c.at], nil
+		at += i + 1
+		if data[at-2] != '\\' || !escaped(data[start:at-1]) {
+			return at
 		}
 	}
+}
+
+// escaped says whether what follows is escaped: an odd number of backslashes is before it.
+func escaped(before []byte) bool {
+	n := 0
+	for n < len(before) && before[len(before)-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+// valueEnd is where the value ends that begins at a place, -1 for none. Like skip it checks brackets by their number only.
+func valueEnd(data []byte, at int) int {
+	if at < len(data) && data[at] == '"' {
+		return stringEnd(data, at)
+	}
+	for depth := 0; at < len(data); {
+		switch data[at] {
+		case '"':
+			if at = stringEnd(data, at); at < 0 {
+				return -1
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return at
+			}
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		case ',':
+			if depth == 0 {
+				return at
+			}
+		}
+		at++
+	}
+	return -1
 }
 
 // skip moves past any value. It checks brackets by their number only.

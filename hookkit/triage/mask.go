@@ -3,230 +3,292 @@ package triage
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // masked is what stands in place of a secret.
 const masked = "[masked]"
 
-// secretHeads begin tokens of known services; the number is how many characters of a token must follow.
-var secretHeads = []struct {
-	head string
-	tail int
-}{
-	{"AKIA", 12},
-	{"ASIA", 12},
-	{"ghp_", 16},
-	{"gho_", 16},
-	{"ghu_", 16},
-	{"ghs_", 16},
-	{"ghr_", 16},
-	{"github_pat_", 16},
-	{"glpat-", 12},
-	{"xoxb-", 10},
-	{"xoxp-", 10},
-	{"xoxa-", 10},
-	{"xoxs-", 10},
-	{"xoxr-", 10},
-	{"xapp-", 10},
-	{"sk_live_", 8},
-	{"sk_test_", 8},
-	{"rk_live_", 8},
-	{"pk_live_", 8},
-	{"whsec_", 8},
-	{"sk-ant-", 8},
-	{"sk-proj-", 8},
-	{"sk-or-", 8},
-	{"sk-", 16},
-	{"AIza", 20},
-	{"ya29.", 10},
-	{"GOCSPX-", 8},
-	{"npm_", 16},
-	{"pypi-", 12},
-	{"SG.", 16},
-	{"key-", 24},
-	{"hf_", 12},
-	{"dop_v1_", 12},
-	{"shpat_", 12},
-	{"shpss_", 12},
-	{"dckr_pat_", 8},
-	{"hvs.", 8},
-	{"s.", 24},
-	{"EAAC", 20},
-	{"eyJ", 20},
-	{"ATATT", 12},
-	{"lin_api_", 8},
-	{"sq0atp-", 8},
-	{"sq0csp-", 8},
-	{"PMAK-", 8},
-	{"NRAK-", 8},
-	{"glsa_", 8},
-	{"xkeysib-", 8},
-	{"AC", 32},
-	{"SK", 32},
-	{"-----BEGIN", 0},
-}
-
-// secretNames are names whose value is secret: password=…, token: …, "the api key is …".
-var secretNames = []string{
-	"password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "accountkey", "privatekey", "private_key",
-	"client_secret", "auth", "credential", "credentials", "pass", "pin", "key", "dsn", "sharedaccesskey", "sas", "cookie", "sessionid", "otp",
-}
-
-// mask replaces secrets: keys and tokens of known shapes, private keys, passwords in URLs, values of names such as PASSWORD, what
+// mask replaces secrets: keys and tokens of known shapes, private keys, passwords in URLs and commands, values of names such as PASSWORD, what
 // export gives a variable, and long strings that only a machine writes. It may mask too much; it is only used for text that is shown.
+// What nobody sees is taken out first: it would tear a secret apart for us and for no reader.
 func mask(text string) string {
-	if i := strings.Index(text, "-----BEGIN"); i >= 0 && strings.Contains(text[i:], "KEY") {
-		rest := text[i:]
-		end := len(rest)
-		if j := strings.Index(rest, "-----END"); j >= 0 {
-			end = j + len("-----END")
-			if k := strings.Index(rest[end:], "-----"); k >= 0 {
-				end += k + len("-----")
-			}
+	m := masker{text: visible(text)}
+	m.keyBlocks()
+	m.names()
+	m.commands()
+	m.urls()
+	m.tokens()
+	m.longRuns()
+	return m.result()
+}
+
+// masker collects the places of secrets; each of its searches looks at the whole text, so none depends on what another one found.
+type masker struct {
+	text  string
+	spans []secretSpan
+}
+
+// secretSpan is the place of a secret.
+type secretSpan struct{ from, to int }
+
+func (m *masker) hide(from, to int) {
+	if from < to {
+		m.spans = append(m.spans, secretSpan{from, to})
+	}
+}
+
+func (m *masker) result() string {
+	slices.SortFunc(m.spans, func(a, b secretSpan) int { return a.from - b.from })
+	var b strings.Builder
+	end := 0
+	for i, s := range m.spans {
+		if i == 0 || s.from > end {
+			b.WriteString(m.text[end:s.from])
+			b.WriteString(masked)
 		}
-		return mask(text[:i]) + masked + mask(rest[end:])
+		end = max(end, s.to)
+	}
+	b.WriteString(m.text[end:])
+	return b.String()
+}
+
+// visible takes out what steers a terminal and what has no looks of its own; line ends and tabs stay.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return r
+		case r < utf8.RuneSelf:
+			if r < ' ' || r == 0x7f {
+				return -1
+			}
+			return r
+		case r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+			r == 0x2028 || r == 0x2029 || r >= 0xe0000:
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return r
+	}, withoutEscapes(text))
+}
+
+// withoutEscapes takes terminal sequences out as a whole: their letters would stick to the token that they colour.
+func withoutEscapes(text string) string {
+	text = strings.ReplaceAll(text, "\u009b", "\x1b[")
+	if strings.IndexByte(text, 0x1b) < 0 {
+		return text
 	}
 	var b strings.Builder
-	secretNext, exported := false, false
 	for i := 0; i < len(text); {
-		if isSpace(text[i]) {
+		if text[i] != 0x1b {
 			b.WriteByte(text[i])
 			i++
 			continue
 		}
-		end := i
-		for end < len(text) && !isSpace(text[end]) {
-			end++
-		}
-		word := text[i:end]
-		i = end
-		bare := strings.Trim(strings.ToLower(word), "`'\"*_(),.;:=")
-		switch {
-		case exported && strings.Contains(word, "="):
-			name, _, _ := strings.Cut(word, "=")
-			b.WriteString(name + "=" + masked)
-			// A quoted value may hold spaces.
-			if q := strings.IndexAny(word, `"'`); q >= 0 && strings.Count(word, word[q:q+1]) == 1 {
-				if j := strings.IndexByte(text[i:], word[q]); j >= 0 {
-					i += j + 1
-				}
+		i++
+		if i < len(text) && text[i] == '[' {
+			i++
+			for i < len(text) && text[i] >= 0x20 && text[i] < 0x40 {
+				i++
 			}
-		case secretNext && slices.Contains([]string{"is", "was", "=", ":", "to", "->", "the", "bearer", "basic", "", "now", "again", "still", "set", "for", "value", "are", "and"}, bare):
-			b.WriteString(word)
-			secretNext = bare != "for" && bare != "and" && bare != "the" && bare != "set"
-		case secretNext && likelyValue(bare, word):
-			b.WriteString(masked)
-			secretNext = false
-		default:
-			b.WriteString(maskWord(word))
-			secretNext = namesSecret(bare) && !strings.Contains(strings.Trim(word, ":="), "=") || bare == "bearer" || bare == "basic"
+			if i < len(text) && text[i] >= 0x40 && text[i] < 0x7f {
+				i++
+			}
+		} else if i < len(text) && text[i] == ']' { // a title or a link; one that stays open takes nothing with it
+			rest := text[i:]
+			if end := strings.IndexAny(rest, "\a\x1b\n"); end >= 0 && rest[end] != '\n' {
+				i += end
+			}
 		}
-		exported = bare == "export" || bare == "setx"
 	}
 	return b.String()
 }
+
+// keyBlocks hides private keys and what else is armoured like them. One that is cut off goes to the end.
+func (m *masker) keyBlocks() {
+	for from := 0; ; {
+		i := strings.Index(m.text[from:], "-----BEGIN")
+		if i < 0 {
+			return
+		}
+		from += i
+		end := len(m.text)
+		if j := strings.Index(m.text[from:], "-----END"); j >= 0 {
+			end = from + j + len("-----END")
+			if k := strings.Index(m.text[end:], "-----"); k >= 0 {
+				end += k + len("-----")
+			}
+		}
+		m.hide(from, end)
+		from = end
+	}
+}
+
+// secretHeads begin tokens of known services; tail is how many characters of a token must follow. A plain head begins ordinary words
+// too: such a token has a digit and begins a word.
+var secretHeads = []struct {
+	head  string
+	tail  int
+	plain bool
+}{
+	{"AKIA", 12, false},
+	{"ASIA", 12, false},
+	{"ghp_", 16, false},
+	{"gho_", 16, false},
+	{"ghu_", 16, false},
+	{"ghs_", 16, false},
+	{"ghr_", 16, false},
+	{"github_pat_", 16, false},
+	{"glpat-", 12, false},
+	{"xoxb-", 10, false},
+	{"xoxe-", 10, false},
+	{"xoxp-", 10, false},
+	{"xoxa-", 10, false},
+	{"xoxs-", 10, false},
+	{"xoxr-", 10, false},
+	{"xapp-", 10, false},
+	{"sk_live_", 8, false},
+	{"sk_test_", 8, false},
+	{"rk_live_", 8, false},
+	{"rk_test_", 8, false},
+	{"pk_live_", 8, false},
+	{"whsec_", 8, false},
+	{"sk-ant-", 8, false},
+	{"sk-proj-", 8, false},
+	{"sk-or-", 8, false},
+	{"sk-", 16, true},
+	{"AIza", 20, false},
+	{"ya29.", 10, false},
+	{"GOCSPX-", 8, false},
+	{"npm_", 16, false},
+	{"pypi-", 12, true},
+	{"SG.", 16, true},
+	{"key-", 24, true},
+	{"hf_", 12, false},
+	{"dop_v1_", 12, false},
+	{"doo_v1_", 12, false},
+	{"dor_v1_", 12, false},
+	{"shpat_", 12, false},
+	{"shpss_", 12, false},
+	{"dckr_pat_", 8, false},
+	{"hvs.", 8, false},
+	{"s.", 24, true},
+	{"EAAC", 20, true},
+	{"eyJ", 20, false},
+	{"ATATT", 12, false},
+	{"lin_api_", 8, false},
+	{"sq0atp-", 8, false},
+	{"sq0csp-", 8, false},
+	{"PMAK-", 8, false},
+	{"NRAK-", 8, false},
+	{"glsa_", 8, false},
+	{"xkeysib-", 8, false},
+	{"AC", 32, true},
+	{"SK", 32, true},
+}
+
+// tokens hides tokens of known shapes, wherever in a word they begin.
+func (m *masker) tokens() {
+	text := m.text
+	for i := 0; i < len(text); i++ {
+		if !letterOrDigit(text[i]) {
+			continue
+		}
+		begins := m.beginsToken(i)
+		for _, s := range secretHeads {
+			if !strings.HasPrefix(text[i:], s.head) || s.plain && i > 0 && (text[i-1] == '-' || text[i-1] == '_' || text[i-1] == '.') {
+				continue
+			}
+			start := i + len(s.head)
+			end := start
+			for end < len(text) && (isTokenByte(text[end]) || text[end] == '.' && end+1 < len(text) && isTokenByte(text[end+1])) {
+				end++
+			}
+			withDigit := strings.ContainsAny(text[start:end], "0123456789")
+			switch {
+			case end-start < s.tail, s.plain && !withDigit:
+				continue
+			case !begins && (s.plain || len(s.head) < 4 || s.head == "npm_" || !withDigit): // glued to a word; pnpm_config_…
+				continue
+			case (s.head == "AKIA" || s.head == "ASIA") && strings.ToUpper(text[start:start+s.tail]) != text[start:start+s.tail]:
+				continue
+			}
+			for end < len(text) && (isTokenByte(text[end]) || strings.IndexByte("+/=~%", text[end]) >= 0) {
+				end++
+			}
+			m.hide(i, end)
+			i = end - 1
+			break
+		}
+	}
+}
+
+// beginsToken says whether a token can begin at i: behind anything but a letter or a digit, except those of an escape: %3D, \n.
+func (m *masker) beginsToken(i int) bool {
+	text := m.text
+	if i == 0 || !letterOrDigit(text[i-1]) {
+		return true
+	}
+	return i >= 3 && text[i-3] == '%' || i >= 2 && text[i-2] == '\\'
+}
+
+func letterOrDigit(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || digit(c)
+}
+
+func isTokenByte(c byte) bool { return letterOrDigit(c) || c == '_' || c == '-' }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// namesSecret says whether a word ends with the name of something secret.
-func namesSecret(word string) bool {
-	for _, name := range secretNames {
-		if word == name {
-			return name != "pass" && name != "auth" && name != "cookie"
-		}
-		if rest, ok := strings.CutSuffix(word, name); ok && (strings.HasSuffix(rest, "_") || strings.HasSuffix(rest, "-") || strings.HasSuffix(rest, ".") || strings.HasSuffix(rest, "--")) {
-			return true
-		}
-	}
-	return false
-}
-
-// likelyValue says whether a word after "the password is" is the password: nobody's prose has digits or signs within a word.
-func likelyValue(bare, word string) bool {
-	return len(bare) >= 4 && (strings.ContainsAny(bare, "0123456789") || strings.ContainsAny(strings.Trim(word, ".,;:!?)("), "`'\"#$%&@^_") && !strings.Contains(word, "'s") && !strings.Contains(word, "n't"))
-}
-
-func maskWord(word string) string {
-	for _, s := range secretHeads {
-		at := strings.Index(word, s.head)
-		if at < 0 || at > 0 && isTokenByte(word[at-1]) {
-			continue
-		}
-		end := at + len(s.head)
-		for end < len(word) && (isTokenByte(word[end]) || word[end] == '.' && end+1 < len(word) && isTokenByte(word[end+1])) {
-			end++
-		}
-		if end-at-len(s.head) >= s.tail {
-			return maskWord(word[:at]) + masked + maskWord(word[end:])
-		}
-	}
-	if scheme := strings.Index(word, "://"); scheme >= 0 {
-		rest := word[scheme+3:]
-		host := rest
-		if slash := strings.IndexAny(rest, "/?#"); slash >= 0 && strings.Contains(rest[:slash], "@") {
-			host = rest[:slash]
-		}
-		if at := strings.LastIndexByte(host, '@'); at >= 0 {
-			return word[:scheme+3] + masked + "@" + maskWord(rest[at+1:])
-		}
-		if strings.Contains(rest, "hooks.slack.com/") || strings.Contains(rest, "discord.com/api/webhooks/") || strings.Contains(rest, "webhook.office.com/") {
-			return word[:scheme+3] + masked
-		}
-	}
-	if at := strings.IndexAny(word, "=:"); at > 0 && at+1 < len(word) {
-		name := strings.ToLower(strings.TrimLeft(strings.Trim(word[:at], "`'\"{}(,"), "-"))
-		if i := strings.LastIndexAny(name, "?&;"); i >= 0 {
-			name = name[i+1:]
-		}
-		if value := strings.Trim(word[at+1:], "`'\"}),.;"); namesSecret(name) && value != "" && !strings.HasPrefix(value, "//") {
-			return word[:at+1] + masked
-		}
-		if word[at] == '=' || word[at] == ':' && !strings.HasPrefix(word[at:], "://") {
-			// A query or a connection string holds several of them.
-			if i := strings.IndexAny(word[at+1:], "&;"); i >= 0 {
-				return maskWord(word[:at+1+i]) + word[at+1+i:at+2+i] + maskWord(word[at+2+i:])
-			}
-		}
-	}
-	return maskLong(word)
-}
-
-func isTokenByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || digit(c) || c == '_' || c == '-' || c == '+' || c == '/' || c == '='
-}
-
-// maskLong masks runs of letters and digits that look drawn by lot: long, and mixing digits with letters.
-func maskLong(word string) string {
+// longRuns hides runs of letters and digits that look drawn by lot: long, and mixing digits with letters.
+func (m *masker) longRuns() {
 	const long = 24
-	start := 0
-	var b strings.Builder
-	for i := 0; i <= len(word); i++ {
-		if i < len(word) && isTokenByte(word[i]) && word[i] != '/' && word[i] != '-' || i < len(word) && word[i] == '/' && i > start+16 {
-			continue
+	text := m.text
+	for i := 0; i < len(text); {
+		start := i
+		for i < len(text) && (letterOrDigit(text[i]) || text[i] == '_' || text[i] == '+' || text[i] == '/' && i > start+16) {
+			i++
 		}
-		run := word[start:i]
-		if len(run) >= long && drawn(run) || len(run) >= 9 && len(run) <= 10 && i < len(word) && word[i] == ':' && allDigits(run) {
-			b.WriteString(masked)
-			if i < len(word) && word[i] == ':' { // a bot's token: number, colon, secret
-				b.WriteByte(':')
-				b.WriteString(masked)
-				return b.String()
+		run := text[start:i]
+		// The key of an AWS account has no head; slashes in it are no folders.
+		whole := i
+		for whole < len(text) && (letterOrDigit(text[whole]) || text[whole] == '+' || text[whole] == '/') && whole-start <= 40 {
+			whole++
+		}
+		switch {
+		case whole-start == 40 && drawnKey(text[start:whole]) && (start == 0 || text[start-1] != '/'):
+			i = whole
+			m.hide(start, i)
+		case len(run) >= long && drawn(run):
+			for i < len(text) && text[i] == '=' {
+				i++
 			}
-		} else {
-			b.WriteString(run)
+			m.hide(start, i)
+		case i < len(text) && text[i] == ':' && isBot(run): // a bot's token: number, colon, secret
+			end := i + 1
+			for end < len(text) && isTokenByte(text[end]) {
+				end++
+			}
+			if end-i > 16 {
+				i = end
+				m.hide(start, i)
+			}
 		}
-		if i < len(word) {
-			b.WriteByte(word[i])
+		if i < len(text) {
+			i++
 		}
-		start = i + 1
 	}
-	return b.String()
 }
 
-func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+func isBot(run string) bool {
+	run = strings.TrimPrefix(run, "bot")
+	return len(run) >= 8 && len(run) <= 10 && strings.Trim(run, "0123456789") == ""
+}
 
-func drawn(run string) bool {
-	digits, upper, lower := 0, 0, 0
+func count(run string) (digits, upper, lower int) {
 	for i := range len(run) {
 		switch c := run[i]; {
 		case digit(c):
@@ -237,5 +299,205 @@ func drawn(run string) bool {
 			lower++
 		}
 	}
+	return digits, upper, lower
+}
+
+func drawn(run string) bool {
+	digits, upper, lower := count(run)
+	if strings.Count(run, "_") >= 2 && upper == 0 && wordsAndNumbers(run) {
+		return false
+	}
 	return digits >= 3 && upper+lower >= 4 || upper >= 6 && lower >= 6 && !strings.Contains(run, "_") && digits > 0
+}
+
+// wordsAndNumbers says whether a run is like 20240611_create_shipments.
+func wordsAndNumbers(run string) bool {
+	for part := range strings.SplitSeq(run, "_") {
+		if digits, _, lower := count(part); digits > 0 && lower > 0 || digits+lower != len(part) || lower > 14 || digits > 14 {
+			return false
+		}
+	}
+	return true
+}
+
+func drawnKey(run string) bool {
+	digits, upper, lower := count(run)
+	return digits > 0 && upper >= 6 && lower >= 6
+}
+
+// urls hides who logs in, with or without a scheme, and the addresses of web hooks, which are all one needs to post.
+func (m *masker) urls() {
+	text := m.text
+	for i := 0; i < len(text); {
+		from, to := wordAt(text, i)
+		word := text[from:to]
+		i = to
+		for _, host := range []string{"hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "webhook.office.com/"} {
+			if at := strings.Index(word, host); at >= 0 {
+				m.hide(from+at, to-len(word)+len(strings.TrimRight(word, ".,;:)`'\"")))
+			}
+		}
+		if strings.IndexByte(word, '@') < 0 {
+			continue
+		}
+		schemes := 0
+		for at := 0; ; schemes++ {
+			j := strings.Index(word[at:], "://")
+			if j < 0 {
+				break
+			}
+			at += j + len("://")
+			rest := word[at:]
+			if next := strings.Index(rest, "://"); next >= 0 {
+				rest = rest[:next]
+			}
+			host := rest[:strings.IndexAny(rest+"/", "/?#")]
+			switch {
+			case strings.Contains(host, "@"):
+				m.hide(from+at, from+at+strings.LastIndexByte(host, '@'))
+			case strings.Contains(host, ":") && strings.Contains(rest, "@"): // a password may hold a slash
+				m.hide(from+at, from+at+strings.LastIndexByte(rest, '@'))
+			}
+		}
+		if schemes == 0 {
+			m.login(from, word)
+		}
+	}
+}
+
+// login hides NAME:PASSWORD before @HOST.
+func (m *masker) login(from int, word string) {
+	start := len(word) - len(strings.TrimLeft(word, "`'\"(<[{"))
+	at := strings.LastIndexByte(word, '@')
+	colon := strings.IndexByte(word, ':')
+	if colon <= start || colon+1 >= at || at+1 >= len(word) || !letterOrDigit(word[at+1]) || strings.HasPrefix(word[at+1:], "sha256:") {
+		return
+	}
+	switch strings.ToLower(word[start:colon]) {
+	case "mailto", "npm", "pkg", "workspace", "sip", "acct", "link", "file", "user", "group", "domain", "serviceaccount":
+		return
+	}
+	m.hide(from+start, from+at)
+}
+
+// wordAt is the first word from i on; it is empty at the end of the text.
+func wordAt(text string, i int) (from, to int) {
+	for i < len(text) && isSpace(text[i]) {
+		i++
+	}
+	from = i
+	for i < len(text) && !isSpace(text[i]) {
+		i++
+	}
+	return from, i
+}
+
+// commands hides what shells are given: variables that are exported, and passwords after options of one letter.
+func (m *masker) commands() {
+	text := m.text
+	tool := ""     // whose options are read
+	before := ""   // the word before, bare
+	skipped := 0   // up to here a value was hidden
+	given := false // names are given values: export A=1 B=2
+	for i := 0; i < len(text); {
+		from, to := wordAt(text, i)
+		i = to
+		word := text[from:to]
+		bare := strings.Trim(word, "`'\"*_(),.;:=$")
+		if from < skipped {
+			continue
+		}
+		equals := strings.IndexByte(word, '=')
+		switch {
+		case given && equals > 0:
+			v := valueAt(text, from+equals+1)
+			m.hide(v.from, v.to)
+			skipped = v.end
+		case given && before == "setx": // NAME VALUE
+			v := valueAt(text, i)
+			if !prosaic(text[v.from:v.to]) {
+				m.hide(v.from, v.to)
+				skipped = v.end
+			}
+			given = false
+		case given && !strings.HasPrefix(word, "-") && word != `\` && (bare == "" || strings.ToUpper(word) != word):
+			given = false
+		}
+		switch name := bare[strings.LastIndexAny(bare, `/\`)+1:]; {
+		case strings.EqualFold(name, "export") || strings.EqualFold(name, "setx"):
+			given = true
+		case strings.ContainsAny(word, "|;&") && !strings.HasPrefix(word, "-") && optionOf(name) == "":
+			tool = ""
+		case optionOf(name) != "":
+			tool = name
+		case strings.HasPrefix(word, "-"):
+			m.option(tool, from, to)
+		case name == "login" && (before == "docker" || before == "podman" || before == "registry" || before == "az" || before == "oc"):
+			tool = "login"
+		}
+		before = bare
+	}
+}
+
+// optionOf is the option of a tool that takes a password. "=" behind it: the password may also be the next word.
+func optionOf(tool string) string {
+	switch tool {
+	case "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mycli", "mariadb", "mariadb-dump", "mariadb-admin", "7z", "7za":
+		return "-p"
+	case "sshpass", "mongo", "mongosh", "mongodump", "mongorestore", "login":
+		return "-p="
+	case "redis-cli":
+		return "-a="
+	case "ldapsearch", "ldapmodify", "ldapadd":
+		return "-w="
+	case "sqlcmd", "bcp", "unzip", "zip":
+		return "-P="
+	}
+	return ""
+}
+
+// option hides the password that an option has.
+func (m *masker) option(tool string, from, to int) {
+	text := m.text
+	word := text[from:to]
+	if rest, ok := strings.CutPrefix(word, "--"); ok {
+		name, _, assigned := strings.Cut(rest, "=")
+		if name == "user" || name == "proxy-user" {
+			at := to
+			if assigned {
+				at = from + len("--=") + len(name)
+			}
+			m.userAndPassword(at)
+		}
+		return
+	}
+	if strings.HasPrefix(word, "-u") || strings.HasPrefix(word, "-U") {
+		m.userAndPassword(from + len("-u"))
+		return
+	}
+	option, next := strings.CutSuffix(optionOf(tool), "=")
+	rest, ok := strings.CutPrefix(word, option)
+	switch {
+	case !ok || option == "" || strings.HasPrefix(rest, "-"):
+	case strings.Trim(rest, "`'\".,;") != "":
+		v := valueAt(text, to-len(rest))
+		m.hide(v.from, v.to)
+	case next && rest == "":
+		if v := valueAt(text, to); !prosaic(text[v.from:v.to]) && !strings.HasPrefix(text[v.from:], "-") {
+			m.hide(v.from, v.to)
+		}
+	}
+}
+
+// userAndPassword hides a value such as NAME:PASSWORD; 1000:1000 is what containers are told of users.
+func (m *masker) userAndPassword(at int) {
+	v := valueAt(m.text, at)
+	value := m.text[v.from:v.to]
+	name, password, ok := strings.Cut(value, ":")
+	if !ok {
+		name, password, ok = strings.Cut(value, "%")
+	}
+	if ok && name != "" && password != "" && !strings.HasPrefix(password, "//") && strings.Trim(value, "0123456789:") != "" {
+		m.hide(v.from, v.to)
+	}
 }

@@ -15,12 +15,14 @@ type Model interface {
 	Ask(ctx context.Context, question string) (string, error)
 }
 
-// doubts lists the categories to ask about: between half the threshold and the threshold, or with a statement that was taken back.
+// doubts lists the categories to ask about: between half the threshold and the threshold, or with a statement that was taken back. A category that
+// is turned off is not asked about.
 func (a *analysis) doubts(c *Config) []Category {
 	var list []Category
 	for _, category := range Categories() {
 		score, threshold := a.scores[category], c.threshold(category)
-		if score >= threshold/2 && score < threshold || a.contradicted[category] {
+		off := threshold > surest
+		if !off && (score >= threshold/2 && score < threshold || a.contradicted[category]) {
 			list = append(list, category)
 		}
 	}
@@ -64,7 +66,7 @@ var meanings = map[Category]string{
 // evidenceOf gives the best evidence of a category, also what was taken back, the heaviest first.
 func (a *analysis) evidenceOf(c Category, most int) []evidence {
 	var list []evidence
-	for _, h := range slices.Concat(a.found, a.missed) {
+	for _, h := range slices.Concat(a.spoken, a.found, a.missed) {
 		if h.category == c && h.sentence >= 0 && h.sentence < len(a.sentences) {
 			list = append(list, h)
 		}

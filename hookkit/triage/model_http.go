@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // provider is how one kind of API is spoken to.
@@ -37,20 +38,20 @@ const (
 func newModel(c *Config, env func(string) string) Model {
 	first := func(names ...string) string {
 		for _, name := range names {
-			if key := env(name); key != "" {
+			if key := strings.TrimSpace(env(name)); key != "" {
 				return key
 			}
 		}
 		return ""
 	}
 	base := func(standard string) string {
-		if c.Endpoint != "" {
+		if c.Endpoint != "" && c.EndpointOf == c.Provider {
 			return strings.TrimRight(c.Endpoint, "/")
 		}
 		return standard
 	}
 	name := func(standard string) string {
-		if c.Model != "" {
+		if c.Model != "" && c.ModelOf == c.Provider {
 			return c.Model
 		}
 		return standard
@@ -65,8 +66,8 @@ func newModel(c *Config, env func(string) string) Model {
 			return httpModel{anthropic(base(anthropicBase), key, name(anthropicModel))}
 		}
 	case "openai":
-		if c.Endpoint != "" { // a server of one's own needs no key
-			return httpModel{openai(base(""), first("MEMORY_TRIAGE_API_KEY", "OPENAI_API_KEY"), name(openaiModel))}
+		if url := base(""); url != "" { // a server of one's own needs no key
+			return httpModel{openai(url, first("MEMORY_TRIAGE_API_KEY", "OPENAI_API_KEY"), name(openaiModel))}
 		}
 	}
 	return nil
@@ -149,7 +150,10 @@ func openai(base, key, model string) provider {
 // httpModel asks over HTTP, with one retry on 429, 5xx and a lost or late answer.
 type httpModel struct{ provider }
 
-var errRetry = errors.New("worth a second try")
+var (
+	errRetry   = errors.New("worth a second try")
+	errRefused = errors.New("the model cannot be asked") // and will not be able to be next time: the user should know
+)
 
 // retryPause is the pause before the second try where the server names none.
 const retryPause = 200 * time.Millisecond
@@ -184,10 +188,13 @@ func (m httpModel) Ask(ctx context.Context, question string) (string, error) {
 func (m httpModel) try(ctx context.Context, body []byte) (text string, pause time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
 	if err != nil {
-		return "", 0, err
+		return "", 0, fmt.Errorf("%w: %w", errRefused, withoutURL(err))
 	}
 	request.Header.Set("Content-Type", "application/json")
 	for name, value := range m.headers {
+		if strings.ContainsFunc(value, unicode.IsControl) {
+			return "", 0, fmt.Errorf("%w: its key holds a control character", errRefused)
+		}
 		request.Header.Set(name, value)
 	}
 	client := http.Client{
@@ -201,14 +208,14 @@ func (m httpModel) try(ctx context.Context, body []byte) (text string, pause tim
 	defer func() { _ = response.Body.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	switch {
-	case response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError:
+	case response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusRequestTimeout || response.StatusCode >= http.StatusInternalServerError:
 		pause = retryPause
 		if seconds, numErr := strconv.Atoi(response.Header.Get("Retry-After")); numErr == nil && seconds >= 0 {
 			pause = time.Duration(min(seconds, 60)) * time.Second
 		}
 		return "", pause, fmt.Errorf("%w: the model's server answered %d", errRetry, response.StatusCode)
 	case response.StatusCode != http.StatusOK:
-		return "", 0, fmt.Errorf("the model's server answered %d", response.StatusCode)
+		return "", 0, fmt.Errorf("%w: its server answered %d %s", errRefused, response.StatusCode, http.StatusText(response.StatusCode))
 	case err != nil:
 		return "", retryPause, fmt.Errorf("%w: %w", errRetry, err)
 	}

@@ -19,7 +19,9 @@ func doubtfulAnalysis(t *testing.T) (*analysis, Config) {
 	rules, err := newEngine(nil)
 	assert.NilError(t, err)
 	c := conversation{messages: []message{{agent: true, text: "We will use Redis for the sessions."}}}
-	return rules.analyse(&c), defaultConfig()
+	a := rules.analyse(&c)
+	a.scores = map[Category]float64{Decision: 0.45} // whatever the weights say of it
+	return a, defaultConfig()
 }
 
 func TestModelIsAskedOnlyInDoubt(t *testing.T) {
@@ -97,11 +99,25 @@ func TestProviders(t *testing.T) {
 	server.On(fakes.OpenAIPath).Header("Authorization", "Bearer o").Answer("from another")
 	for provider, want := range map[string]string{"gemini-flash": "from gemini", "claude-haiku": "from claude", "openai": "from another"} {
 		config := defaultConfig()
-		config.Provider, config.Endpoint = provider, server.URL()
+		config.Provider, config.Endpoint, config.EndpointOf = provider, server.URL(), provider
 		text, err := newModel(&config, env).Ask(t.Context(), "?")
 		assert.NilError(t, err)
 		assert.Equal(t, text, want)
 		config.Endpoint = ""
 		assert.Assert(t, newModel(&config, func(string) string { return "" }) == nil)
 	}
+}
+
+// TestConfirmedOnce: what was taken back and a model confirms is asked for once too.
+func TestConfirmedOnce(t *testing.T) {
+	t.Parallel()
+	a, config := doubtfulAnalysis(t)
+	a.found = append(a.found, evidence{category: Decision, rule: "decided", raw: plain, weight: plain})
+	a.spoken = nil
+	a.cancel("taken back", func(*evidence) bool { return true })
+	confirmed := verdict{confirm: []Category{Decision}}
+	findings := a.fresh(asked{}, a.decide(&config, confirmed))
+	assert.Equal(t, len(findings), 1)
+	known := a.note(asked{}, findings)
+	assert.Equal(t, len(a.fresh(known, a.decide(&config, confirmed))), 0)
 }

@@ -3,7 +3,6 @@ package triage
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -27,7 +26,8 @@ func compose(findings []finding, instruction string) string {
 	for _, f := range findings {
 		fmt.Fprintf(&b, "- [%s] %s\n", f.Category, f.Quote)
 	}
-	if instruction == "" {
+	// A project's file may hold it: it is no more trusted than a quote.
+	if instruction = cleanLines(instruction); instruction == "" {
 		instruction = defaultInstruction
 	}
 	b.WriteString("\n" + instruction + "\n")
@@ -43,7 +43,8 @@ func userLine(findings []finding) string {
 	return "memory-triage: worth saving: " + strings.Join(names, ", ")
 }
 
-// quote makes one harmless line of a sentence: secrets masked, marks that a terminal or a reader could obey removed, markup escaped.
+// quote makes one harmless line of a sentence: what nobody sees or a terminal obeys is taken out, then secrets are masked, then markup is
+// escaped. In another order a secret could hide behind what is taken out later.
 func quote(text string) string {
 	text = harmless(mask(text))
 	if utf8.RuneCountInString(text) > maxQuote {
@@ -53,16 +54,22 @@ func quote(text string) string {
 	return text
 }
 
+// harmless makes one line and escapes markup.
 func harmless(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0000:
-			return -1
-		}
-		return r
-	}, text)
-	text = strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text)
+	text = strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(visible(text))
 	return strings.Join(strings.Fields(text), " ")
+}
+
+// cleanLines is a configured text as the agent may read it: lines stay, but none that looks like an item of our list.
+func cleanLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.ReplaceAll(mask(text), "\r", "")) {
+		if bare := strings.TrimLeft(line, " \t"); strings.HasPrefix(bare, "-") {
+			if item := strings.TrimLeft(bare, "- \t"); strings.HasPrefix(item, "[") {
+				line = item
+			}
+		}
+		b.WriteString(line)
+	}
+	return strings.TrimSpace(b.String())
 }

@@ -67,17 +67,21 @@ type tables struct {
 
 const hashSize = 8192
 
-func hashOf(word string) uint32 {
+// hashText is FNV-1a.
+func hashText(s string) uint32 {
 	h := uint32(2166136261)
-	for i := range len(word) {
-		h = (h ^ uint32(word[i])) * 16777619
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
 	}
-	return (h ^ h>>15) & (hashSize - 1)
+	return h
 }
 
-// id is the number of a word, 0 for one that no pattern names.
-func (t *tables) id(word string) wordID {
-	for at := hashOf(word); ; at = (at + 1) & (hashSize - 1) {
+// placeOfHash is where a word's number is looked for.
+func placeOfHash(h uint32) uint32 { return (h ^ h>>15) & (hashSize - 1) }
+
+// id is the number of a word with its hash, 0 for one that no pattern names.
+func (t *tables) id(word string, hash uint32) wordID {
+	for at := placeOfHash(hash); ; at = (at + 1) & (hashSize - 1) {
 		n := t.hash[at]
 		if n == 0 {
 			return 0
@@ -88,11 +92,18 @@ func (t *tables) id(word string) wordID {
 	}
 }
 
+// has says whether an element names a word. The numbers of an element are sorted.
 func (t *tables) has(e *element, id wordID) bool {
 	if id == 0 {
 		return false
 	}
-	return slices.Contains(t.ids[e.from:e.from+e.n], id)
+	ids := t.ids[e.from : e.from+e.n]
+	const few = 8
+	if len(ids) <= few {
+		return slices.Contains(ids, id)
+	}
+	_, found := slices.BinarySearch(ids, id)
+	return found
 }
 
 func (t *tables) elementsOf(c *compiled) []element {

@@ -17,6 +17,7 @@ const (
 	maxRead   = 8 << 20 // bytes in all
 	maxLine   = 1 << 20 // longer lines are not decoded; their head is looked at
 	blockSize = 256 << 10
+	readSize  = 64 << 10 // of a block at once: what is read is looked at while it is in the processor's cache
 	lineHead  = 16 << 10 // of a line that is too long
 )
 
@@ -65,11 +66,15 @@ func findTranscript(path, home, session string) string {
 // which it returned false. Cut lines are only the head of a line over maxLine. The slice is valid during the call. A line whose
 // beginning was not read is left out.
 func readTail(r io.ReaderAt, size int64, line func(text []byte, cut bool) bool) error {
-	t := tail{line: line, buffer: make([]byte, min(size, 2*blockSize))}
+	t := tail{line: line, buffer: make([]byte, min(size, 2*readSize))}
 	end := size
 	stop := max(0, size-maxRead)
 	for end > stop {
-		n := min(int64(blockSize), end-stop)
+		n := int64(readSize)
+		if len(t.carry) > readSize { // what is carried is moved with each read
+			n = blockSize - (size-end)%blockSize
+		}
+		n = min(n, end-stop)
 		block := t.room(int(n))
 		read, err := r.ReadAt(block, end-n)
 		if err != nil && (!errors.Is(err, io.EOF) || read == 0) {
@@ -80,7 +85,7 @@ func readTail(r io.ReaderAt, size int64, line func(text []byte, cut bool) bool) 
 		}
 		end -= n
 		t.lines(block)
-		if t.enough && end > 0 {
+		if t.enough && end > 0 && (size-end)%blockSize == 0 {
 			return nil
 		}
 	}
@@ -106,7 +111,7 @@ func (t *tail) room(n int) []byte {
 		t.carry, t.over = nil, true
 	}
 	if need := len(t.carry) + n; need > len(t.buffer) {
-		larger := make([]byte, max(need, min(2*len(t.buffer), maxLine+2*blockSize)))
+		larger := make([]byte, max(need, maxLine+2*blockSize)) // filled from its end: what is not needed is never touched
 		copy(larger[len(larger)-len(t.carry):], t.carry)
 		t.carry, t.buffer = larger[len(larger)-len(t.carry):], larger
 	} else if len(t.carry) > 0 {

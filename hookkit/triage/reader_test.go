@@ -2,11 +2,13 @@ package triage
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 	"pgregory.net/rapid"
@@ -28,7 +30,7 @@ func tailOf(t assert.TestingT, data string) (lines []string, cut int) {
 func TestReadTail(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 80, 5_000, blockSize - 1, blockSize, blockSize + 1, 2*blockSize + 7}), 0, 12).Draw(t, "sizes")
+		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 80, 5_000, readSize - 1, readSize, 2 * readSize, blockSize - 1, blockSize, blockSize + 1, 2*blockSize + 7}), 0, 12).Draw(t, "sizes")
 		var want []string
 		for i, n := range sizes {
 			want = append(want, strings.Repeat(string(rune('a'+i)), n))
@@ -165,4 +167,54 @@ func TestWindow(t *testing.T) {
 	assert.Equal(t, len(c.messages), 2) // it is there already
 	c.appendLast("We are done.")
 	assert.Equal(t, c.messages[2].text, "We are done.")
+}
+
+// TestManyLinesOfOneReply: the time does not grow with the square of the lines, and of a long reply both ends are there.
+func TestManyLinesOfOneReply(t *testing.T) {
+	t.Parallel()
+	const lines = 40_000
+	var b bytes.Buffer
+	b.WriteString(`{"type":"user","message":{"content":"Go."}}` + "\n")
+	for i := range lines {
+		fmt.Fprintf(&b, `{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"This is part %d of the long reply."}]}}`+"\n", i)
+	}
+	began := time.Now()
+	c, err := readConversation(bytes.NewReader(b.Bytes()), int64(b.Len()), 50)
+	assert.NilError(t, err)
+	assert.Assert(t, time.Since(began) < time.Second, "%v", time.Since(began))
+	assert.Equal(t, len(c.messages), 2)
+	text := c.messages[1].text
+	assert.Assert(t, strings.HasPrefix(text, "This is part 0 of the long reply.\n\nThis is part 1 of") && len(text) <= maxCollected, "%d bytes: %.100s", len(text), text)
+	assert.Assert(t, strings.HasSuffix(text, "part 39998 of the long reply.\n\nThis is part 39999 of the long reply."))
+	c.appendLast("This is part 39999 of the long reply.")
+	assert.Equal(t, len(c.messages), 2)
+}
+
+// TestCollected: what is looked at of a message does not depend on how its lines were cut.
+func TestCollected(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOfN(rapid.IntRange(1, 2*maxMessage), 1, 40).Draw(t, "sizes")
+		var c collected
+		var texts []string
+		for i, n := range parts {
+			texts = append(texts, strings.Repeat(string(rune('A'+i)), n))
+		}
+		for _, text := range slices.Backward(texts) {
+			c.add(text)
+		}
+		assert.Assert(t, c.size <= maxCollected && len(c.whole().text) <= maxCollected+2*len(parts))
+		assert.Assert(t, shortened(c.whole().text) == shortened(strings.Join(texts, "\n\n")), "%v", parts)
+	})
+}
+
+// TestManyTags: thousands of reminders in one prompt are taken out in one go.
+func TestManyTags(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	text := withoutHost("a" + strings.Repeat("<system-reminder>x</system-reminder>", 25_000) + "b")
+	assert.Assert(t, time.Since(began) < time.Second, "%v", time.Since(began))
+	assert.Equal(t, strings.Join(strings.Fields(text), " "), "a b")
+	assert.Equal(t, withoutTag("a <x>b</x> c <x>d", "<x", "</x>"), "a   c ")
+	assert.Equal(t, withoutTag("<x>b", "<x", "</x>"), "")
 }

@@ -8,7 +8,7 @@ var decisionRules = []rule{
 			"{we} .. decided .. to|on|against|that|for|not|in|upon|we|i", "{we} have|had .. decided", "it s|is .. settled|decided", "{we} have? .. made up my|our minds|mind", "{we} .. agreed .. ... that|to _", "{board} approved|decided|voted|chose|picked|agreed|settled|wants|prefers _", "voted for|against|to|,|_", "is|are off the table", "final call|word|answer|verdict ... : _", "^ final : _", "got|was|were voted down|out|for|in", "^ decided .. to|on|against|that|not", "it was|is|has .. decided",
 			"{we} .. settled on|for", "^ settled on", "{we} .. opted for|to|against|not", "^ opted for|to", "{we} .. committed to", "has|have been decided|settled|agreed",
 			"that s|is decided|settled", "so we decided", "decided against", "decision is|was to|that|: ...", "decision : _", "decision — _", "final decision .. is|:|to", "design decision : _",
-			"decided : _", "decision made : _", "is|was decided on",
+			"decided : _", "decision made : _", "is|was decided on", "^ decided ,|:|.|—|!|$", "^ yes|yep|ok|okay|fine|good|right|alright ,? decided|settled", "^ so it s|is _", "chosen because|since|as|over",
 		},
 		unless: []string{"loop variable", "variable name", "how we decided", "what you decided", "what we decided", "why you|we|they decided", "decide|decided later", "whatever .. decided", "have to decide", "decided to look|check|start|begin|read|run|open|try|see|wait|ask|take", "monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunch|dinner|pizza|ramen|coffee|meeting|oclock"},
 	},
@@ -27,7 +27,7 @@ var decisionRules = []rule{
 			"{we} .. went with _", "{we} .. go|going with _", "let us go|stay|stick|proceed|run|live with|for _", "^ go|going|went with _", "we go for _", "{we} will go for|with _", "{we} are|am going for|with _",
 			"{we} want to go with", "go with option|approach|plan|CODE|QUOTE|the|a", "i would like to go with _", "gone with _",
 		},
-		unless: []string{"which|what should|shall|do|would", "go with it to", "what to go with", "with me on", "went with you", "go for it", "go for a walk"},
+		unless: []string{"variable|function|helper|parameter|file|branch|class name", "which|what should|shall|do|would", "go with it to", "what to go with", "with me on", "went with you", "go for it", "go for a walk"},
 	},
 	{
 		name: "let us use", category: Decision, who: user, weight: likely,
@@ -103,7 +103,7 @@ var decisionRules = []rule{
 			"^ do|take|use|go|pick|choose|prefer with? the? option|variant|approach|plan|proposal|design|alternative|first|second|third|former|latter", "^ the first|second|third|former|latter|last one|option|approach|variant _? .. please|,|.|because|it|then|$", "i|we want|like|prefer|pick|take|choose option|variant|approach|plan _",
 			"i|we prefer|like|want|take the first|second|third|former|latter|last|simpler|simple", "option|approach|variant a|b|c|NUM it is", "^ a|b|c , please|because|since", "go for option|approach|variant|plan|the",
 		},
-		unless: []string{"what is|are", "version|wording|sentence|text|title|headline|draft|paragraph", "explain", "both options"},
+		unless: []string{"variable|function|helper|parameter|file|branch|class name", "what is|are", "version|wording|sentence|text|title|headline|draft|paragraph", "explain", "both options"},
 	},
 	{
 		name: "the choice, told", category: Decision, weight: likely,

@@ -23,6 +23,7 @@ type sentence struct {
 // token is one word in lower case, a punctuation mark, or one of the signs below for what is not speech.
 type token struct {
 	word string
+	hash uint32
 	id   wordID // of the rules' vocabulary; 0 for a word that no rule names
 }
 
@@ -39,7 +40,7 @@ const (
 
 // sentences splits the conversation. Where a great deal is said, only the latest messages are looked at.
 func sentences(c *conversation) []sentence {
-	var list []sentence
+	list := make([]sentence, 0, 2*len(c.messages))
 	said, from := 0, len(c.messages)
 	for from > 0 && (said == 0 || said+min(len(c.messages[from-1].text), maxMessage) <= maxSpeech) {
 		from--
@@ -92,7 +93,9 @@ func shortened(text string) string {
 }
 
 func newSentence(text string) sentence {
-	text = strings.Join(strings.Fields(text), " ")
+	if !singleSpaced(text) {
+		text = strings.Join(strings.Fields(text), " ")
+	}
 	s := sentence{text: text, words: tokens(text)}
 	s.words = s.words[:min(len(s.words), maxSentence)]
 	for i := len(s.words) - 1; i >= 0 && isMark(s.words[i].word); i-- {
@@ -100,9 +103,28 @@ func newSentence(text string) sentence {
 			s.question = false
 			break
 		}
-		s.question = s.question || s.words[i].word == "?"
+		s.question = s.question || s.words[i].word == "?" && !onlyTagged(s.words[:i])
 	}
 	return s
+}
+
+// onlyTagged says whether a statement ends in ", ok" or the like, so that a question mark behind it asks for no more than a nod.
+func onlyTagged(words []token) bool {
+	n := len(words)
+	return n > 3 && words[n-2].word == "," && among(words[n-1].word, "ok okay k alright please pls yes understood deal")
+}
+
+// singleSpaced says whether all white space is one blank, and none at the ends.
+func singleSpaced(text string) bool {
+	before := byte(' ')
+	for i := range len(text) {
+		c := text[i]
+		if c >= 0x80 || c < ' ' || c == ' ' && before == ' ' {
+			return false
+		}
+		before = c
+	}
+	return before != ' '
 }
 
 func isMark(word string) bool {
@@ -194,14 +216,17 @@ func endsSentence(text string, i int) bool {
 	return len(word) > 1 || i == 0 || !unicode.IsUpper(rune(text[i-1]))
 }
 
+type tokenList []token
+
+func (l *tokenList) add(words ...string) {
+	for _, w := range words {
+		*l = append(*l, token{word: w})
+	}
+}
+
 // tokens makes words of a sentence.
 func tokens(text string) []token {
-	list := make([]token, 0, len(text)/5+2)
-	add := func(words ...string) {
-		for _, w := range words {
-			list = append(list, token{word: w})
-		}
-	}
+	list := make(tokenList, 0, len(text)/5+2)
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
@@ -213,17 +238,17 @@ func tokens(text string) []token {
 				i++
 				continue
 			}
-			add(signCode)
+			list.add(signCode)
 			i += end + 2
 			for i < len(text) && text[i] == '`' {
 				i++
 			}
 		case r == '"' || r == '“' || r == '„' || r == '«':
 			i += quoteEnd(text[i:], r, size)
-			add(signQuote)
+			list.add(signQuote)
 		case r == '\'' && (i == 0 || text[i-1] == ' ' || text[i-1] == '('):
 			if n := singleQuoteEnd(text[i:]); n > 0 {
-				add(signQuote)
+				list.add(signQuote)
 				i += n
 			} else {
 				i++
@@ -231,36 +256,36 @@ func tokens(text string) []token {
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '/' || r == '~' || r == '@' || r == '.' && i+1 < len(text) && isWordByte(text[i+1]):
 			end := wordEnd(text, i)
 			if end > i {
-				addWord(add, text[i:end])
+				list.addWord(text[i:end])
 			}
 			i = max(end, i+size)
 		default:
 			i += size
 			switch r {
 			case '—', '–':
-				add("—")
+				list.add("—")
 			case '→':
-				add("->")
+				list.add("->")
 			case '-':
 				switch {
 				case strings.HasPrefix(text[i:], "> "):
-					add("->")
+					list.add("->")
 					i++
 				case strings.HasPrefix(text[i:], "-"), strings.HasPrefix(text[i:], " ") && i >= 2 && text[i-2] == ' ':
-					add("—")
+					list.add("—")
 				}
 			case ',', ';', ':', '?', '!', '(', ')', '=', '+', '%', '&', '<', '>', '$', '€', '£':
-				add(string(r))
+				list.add(string(r))
 			case '.', '…':
 				if r == '…' || i < len(text) && text[i] == '.' {
-					add("…")
+					list.add("…")
 				} else {
-					add(".")
+					list.add(".")
 				}
 			case '’', '‘', '\'':
 			default:
 				if r > 0x2000 {
-					add(signYes)
+					list.add(signYes)
 				}
 			}
 		}
@@ -328,74 +353,75 @@ var contractions = []struct{ end, word string }{
 	{"n't", "not"}, {"'re", "are"}, {"'ve", "have"}, {"'ll", "will"}, {"'m", "am"}, {"'d", "would"}, {"'s", "s"},
 }
 
-func addWord(add func(...string), raw string) {
+// addWord adds what is between two blanks: a word, or the parts of one.
+func (l *tokenList) addWord(raw string) {
 	if onlyLetters(raw) && !runTogether(raw) { // most words
-		add(raw)
+		l.add(raw)
 		return
 	}
 	word := strings.ReplaceAll(strings.ToLower(raw), "’", "'")
 	switch {
 	case strings.Contains(word, "://"):
-		add(signURL)
+		l.add(signURL)
 		return
 	case word == "can't" || word == "cannot" || word == "cant":
-		add("can", "not")
+		l.add("can", "not")
 		return
 	case word == "won't" || word == "wont":
-		add("will", "not")
+		l.add("will", "not")
 		return
 	case word == "let's" || word == "lets":
-		add("let", "us")
+		l.add("let", "us")
 		return
 	case word == "dont" || word == "doesnt" || word == "didnt" || word == "isnt" || word == "wasnt" || word == "couldnt" || word == "shouldnt" || word == "havent":
-		add(word[:len(word)-2], "not")
+		l.add(word[:len(word)-2], "not")
 		return
 	case word == "ive" || word == "weve":
-		add(word[:len(word)-2], "have")
+		l.add(word[:len(word)-2], "have")
 		return
 	case word == "im":
-		add("i", "am")
+		l.add("i", "am")
 		return
 	case digit(word[0]):
 		if among(word, "401 403 404 413 422 429 502 503 504") { // a status, not a number
-			add(word)
+			l.add(word)
 			return
 		}
 		if isNumber(word) {
-			add(signNumber)
+			l.add(signNumber)
 			return
 		}
 	}
 	for _, c := range contractions {
 		if rest, ok := strings.CutSuffix(word, c.end); ok && rest != "" {
-			add(rest, c.word)
+			l.add(rest, c.word)
 			return
 		}
 	}
 	if strings.ContainsAny(word, `/\`) || strings.Contains(word, ".") {
 		if a, b, ok := strings.Cut(word, "/"); ok && isAlpha(a) && isAlpha(b) {
-			add(a, "/", b)
+			l.add(a, "/", b)
 			return
 		}
-		add(signPath)
+		l.add(signPath)
 		return
 	}
 	if strings.Contains(word, "-") {
-		addHyphenated(add, word)
+		l.addHyphenated(word)
 		return
 	}
 	if a, b, ok := strings.Cut(word, ":"); ok {
-		add(a, ":", b)
+		l.add(a, ":", b)
 		return
 	}
-	add(word)
+	l.add(word)
 }
 
 // addHyphenated splits a compound; names such as rate-limiter come apart, and rules name the parts.
-func addHyphenated(add func(...string), word string) {
+func (l *tokenList) addHyphenated(word string) {
 	for part := range strings.SplitSeq(word, "-") {
 		if part != "" {
-			add(part)
+			l.add(part)
 		}
 	}
 }

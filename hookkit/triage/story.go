@@ -295,7 +295,7 @@ func (a *analysis) actedBetween(from, to int) float64 {
 	for _, t := range a.conv.tools {
 		switch {
 		case t.at <= from || t.at >= to:
-		case t.edits() && !t.savesMemory():
+		case t.works():
 			return actedByEdit
 		case t.command != "" && !looksOnly(t.command):
 			weight = actedByCommand

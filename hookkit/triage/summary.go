@@ -17,7 +17,7 @@ const longSession = 18
 func (a *analysis) edits() int {
 	n := 0
 	for _, t := range a.conv.tools {
-		if t.edits() && !t.savesMemory() {
+		if t.works() {
 			n++
 		}
 	}
@@ -56,7 +56,7 @@ func (a *analysis) summary() {
 func (a *analysis) changed() (files []string, last int) {
 	seen := map[string]bool{}
 	for _, t := range a.conv.tools {
-		if !t.edits() || t.savesMemory() {
+		if !t.works() {
 			continue
 		}
 		last = t.at

@@ -92,7 +92,7 @@ func TestAnyText(t *testing.T) {
 
 func TestQuote(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, quote("a\n<b>\u202ec\u200b\x1b[1m"), "a &lt;b&gt;c[1m")
+	assert.Equal(t, quote("a\n<b>\u202ec\u200b\x1b[1md"), "a &lt;b&gt;cd")
 	assert.Equal(t, len([]rune(quote(strings.Repeat("ä ", 300)))), maxQuote)
 }
 

@@ -27,6 +27,8 @@ func (r *result) triage(floor, work string, rounds int) error {
 		{"100 MB", 100 << 20, talk(400)},
 		{"1 GB", 1 << 30, talk(400)},
 		{"300 MB of tool results before the 50th message", 300 << 20, results(16<<20) + talk(49)},
+		{"8 MB of tool results of 2 KB", 9 << 20, resultsOf(9<<20, `some output of a program\n`, 80) + talk(10)},
+		{"8 MB of tool results of 2 bytes", 9 << 20, resultsOf(9<<20, "ok", 1) + talk(10)},
 	}
 	for i := range transcripts {
 		if err = transcripts[i].write(b.dir, i); err != nil {
@@ -99,8 +101,13 @@ func talk(lines int) string {
 
 // results are results of tools, 60 KB each, as reading a file gives them.
 func results(size int) string {
-	text := strings.Repeat(`func main() { fmt.Println(\"hello\") } // a line of code\n`, 1000)
-	line := `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"` + text + `"}]},"uuid":"r"}` + "\n"
+	return resultsOf(size, `func main() { fmt.Println(\"hello\") } // a line of code\n`, 1000)
+}
+
+func resultsOf(size int, text string, times int) string {
+	line := `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_01","type":"tool_result","content":"` +
+		strings.Repeat(text, times) + `"}]},"uuid":"0ca79403-60b0-4e46-bfa7-2ad92108aafd","timestamp":"2026-07-17T08:39:55.979Z","userType":"external",` +
+		`"cwd":"/home/dev/mosaic","sessionId":"6b400939-d891-473b-8e60-b55722e61731","version":"2.1.298","gitBranch":"main"}` + "\n"
 	return strings.Repeat(line, size/len(line)+1)
 }
 
@@ -145,6 +152,8 @@ func (b *triageBench) measure(transcripts []transcript, rounds int) ([]line, err
 		budget("memory-triage, a transcript of 50 lines: 2.75 x the empty program", median[1], 2.75*median[0], "ms"),
 		budget("memory-triage, the slowest of 50 lines, 5 MB, 100 MB and 1 GB: 1.3 x the fastest", most, 1.3*small, "ms"),
 		budget("memory-triage, "+transcripts[4].name+": 4 x the empty program", median[5], 4*median[0], "ms"),
+		budget("memory-triage, "+transcripts[5].name+": 4 x the empty program", median[6], 4*median[0], "ms"),
+		budget("memory-triage, "+transcripts[6].name+": 6 x the empty program", median[7], 6*median[0], "ms"),
 		budget("peak RSS of memory-triage", peak, 40, "MB"),
 	}, nil
 }

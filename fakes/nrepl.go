@@ -27,7 +27,7 @@ type NREPL struct {
 	t       T // nil outside of tests
 	cfg     nreplConfig
 	dialect dialect
-	ln      net.Listener
+	ln      port
 	addr    net.Addr
 	closing chan struct{}
 	wg      sync.WaitGroup
@@ -130,11 +130,7 @@ func startNREPL(t T, opts []NREPLOption) (*NREPL, error) {
 	if err != nil {
 		return nil, err
 	}
-	network, address := "tcp", cfg.address
-	if cfg.socket != "" {
-		network, address = "unix", cfg.socket
-	}
-	ln, err := net.Listen(network, address)
+	ln, err := cfg.listen()
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +141,7 @@ func startNREPL(t T, opts []NREPLOption) (*NREPL, error) {
 		ns: initialNs, turn: make(chan struct{}, 1),
 	}
 	if cfg.refuseAfter == 0 {
-		return s, ln.Close()
+		return s, nil
 	}
 	s.wg.Go(s.accept)
 	return s, nil
@@ -209,6 +205,7 @@ func (s *NREPL) crash() {
 	if first {
 		close(s.closing)
 		_ = s.ln.Close() // already closed after NREPLRefuseAfter
+		s.ln.release()
 	}
 	for _, c := range conns {
 		_ = c.net.Close() // the client may have closed it before

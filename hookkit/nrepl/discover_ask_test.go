@@ -38,7 +38,7 @@ func TestKinds(t *testing.T) {
 // describe asks a peer that answers once.
 func describe(t *testing.T, answer string) (*Server, verdict) {
 	t.Helper()
-	port := listen(t, "127.0.0.1:0", func(nc net.Conn) {
+	port := listen(t, func(nc net.Conn) {
 		p := newPeer(t, nc)
 		p.reply(p.expect("describe"), answer)
 		p.gone()
@@ -74,18 +74,18 @@ func TestAskStrangers(t *testing.T) {
 		}, noAnswer},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		_, v, _ := (&listener{Target: Target{Host: "127.0.0.1", Port: listen(t, "127.0.0.1:0", tt.serve)}}).ask(ctx)
+		_, v, _ := (&listener{Target: Target{Host: "127.0.0.1", Port: listen(t, tt.serve)}}).ask(ctx)
 		cancel()
 		assert.Equal(t, v, tt.want, tt.name)
 	}
-	_, v, _ := (&listener{Target: Target{Host: "localhost", Port: free(t)}}).ask(t.Context())
+	_, v, _ := (&listener{Target: Target{Host: "localhost", Port: stalePort(t)}}).ask(t.Context())
 	assert.Equal(t, v, noServer)
 }
 
 // runningIn serves a describe and says its directory, as a JVM does.
 func runningIn(t *testing.T, dir string) *listener {
 	t.Helper()
-	port := listen(t, "127.0.0.1:0", func(nc net.Conn) {
+	port := listen(t, func(nc net.Conn) {
 		p := newPeer(t, nc)
 		p.reply(p.expect("describe"), "d2:id1:18:versionsd7:clojured14:version-string1:1ee6:statusl4:doneee")
 		eval := p.expect("eval")
@@ -105,8 +105,8 @@ func TestAmongUnknown(t *testing.T) {
 	project := filepath.Join(root, "project")
 	l := Lookup{Dir: filepath.Join(project, "src")}
 	untold := func(context.Context, []*listener, func(string) bool) {}
-	quiet := &listener{Target: Target{Host: "127.0.0.1", Port: listen(t, "127.0.0.1:0", silent(t))}}
-	web := &listener{Target: Target{Host: "127.0.0.1", Port: listen(t, "127.0.0.1:0", text("HTTP/1.1 400\r\n\r\n"))}}
+	quiet := &listener{Target: Target{Host: "127.0.0.1", Port: listen(t, silent(t))}}
+	web := &listener{Target: Target{Host: "127.0.0.1", Port: listen(t, text("HTTP/1.1 400\r\n\r\n"))}}
 	elsewhere, here := runningIn(t, root), runningIn(t, project)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -128,7 +128,7 @@ func TestAmongUnknown(t *testing.T) {
 
 // More listeners than are asked at once: every one has its turn.
 func TestAskAllTurns(t *testing.T) {
-	port := listen(t, "127.0.0.1:0", text("x"))
+	port := listen(t, text("x"))
 	list := make([]*listener, askedAtOnce+20)
 	for i := range list {
 		list[i] = &listener{Target: Target{Host: "127.0.0.1", Port: port}}

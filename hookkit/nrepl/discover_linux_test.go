@@ -57,7 +57,7 @@ func TestAttributeSelf(t *testing.T) {
 	here, err := os.Getwd()
 	assert.NilError(t, err)
 	here = physical(here)
-	port := listen(t, "127.0.0.1:0", func(net.Conn) {})
+	port := listen(t, func(net.Conn) {})
 	dir := tree(t)
 	unix, err := net.Listen("unix", filepath.Join(dir, "s"))
 	assert.NilError(t, err)

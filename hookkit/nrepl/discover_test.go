@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookkit/brepl/fakes"
 	"gotest.tools/v3/assert"
 )
 
@@ -81,13 +82,10 @@ func TestTargets(t *testing.T) {
 	assert.ErrorContains(t, errors.Join(problems...), ".nrepl-port: is not a regular file")
 }
 
-// listen serves each connection to a port on the address, and returns the port.
-func listen(t *testing.T, addr string, serve func(nc net.Conn)) int {
+// listen serves each connection to a port of 127.0.0.1, and returns the port.
+func listen(t *testing.T, serve func(nc net.Conn)) int {
 	t.Helper()
-	l, err := net.Listen("tcp", addr)
-	if err != nil && strings.HasPrefix(addr, "[::1]") {
-		t.Skipf("THIS MACHINE HAS NO IPv6 LOOPBACK, the ::1 half of fault 38 is not tested: %v", err)
-	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	assert.NilError(t, err)
 	ended := make(chan struct{})
 	go func() {
@@ -130,27 +128,24 @@ func silent(t *testing.T) func(nc net.Conn) {
 	return func(net.Conn) { <-t.Context().Done() }
 }
 
-// free returns a port where nothing listens.
-func free(t *testing.T) int {
+// stalePort returns a port where nothing listens, for as long as the test runs.
+func stalePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.NilError(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return fakes.NewNREPL(t, fakes.NREPLRefuseAfter(0)).Port()
 }
 
 // Fault 38: a server in one address family only.
 func TestConnectFamilies(t *testing.T) {
-	for _, addr := range []string{"127.0.0.1:0", "[::1]:0"} {
-		t.Run(addr, func(t *testing.T) {
-			port := listen(t, addr, nrepl(t))
-			c, err := Connect(t.Context(), Lookup{Port: port})
+	for host, options := range map[string][]fakes.NREPLOption{"127.0.0.1": nil, "::1": {fakes.NREPLOnIPv6()}} {
+		t.Run(host, func(t *testing.T) {
+			server := fakes.NewNREPL(t, options...)
+			c, err := Connect(t.Context(), Lookup{Port: server.Port()})
 			assert.NilError(t, err)
-			assert.DeepEqual(t, c.Target(), Target{Host: "localhost", Port: port, Source: "--port"})
-			assert.Equal(t, c.Addr(), strings.TrimSuffix(addr, "0")+strconv.Itoa(port))
+			assert.DeepEqual(t, c.Target(), Target{Host: "localhost", Port: server.Port(), Source: "--port"})
+			assert.Equal(t, c.Addr(), net.JoinHostPort(host, strconv.Itoa(server.Port())))
 			s, err := c.Clone(t.Context())
 			assert.NilError(t, err)
-			assert.Equal(t, s.ID(), "s-1")
+			assert.Equal(t, s.ID(), server.Sessions()[0].ID)
 			assert.NilError(t, c.Close())
 		})
 	}
@@ -158,22 +153,22 @@ func TestConnectFamilies(t *testing.T) {
 
 // Faults 34 and 35: what is no server is named, and the search goes on.
 func TestConnectPassesOver(t *testing.T) {
-	stale := free(t)
+	stale := stalePort(t)
 	refused := fmt.Sprintf("127.0.0.1:%d from .nrepl-port: connection refused", stale)
 	for _, tt := range []struct {
 		name, portFile, want string
 	}{
 		{"refused", strconv.Itoa(stale), refused},
 		{"malformed", "abc", `.nrepl-port: "abc" is not a port number`},
-		{"HTTP", strconv.Itoa(listen(t, "127.0.0.1:0", text("HTTP/1.1 400 Bad Request\r\n\r\n"))), "the port speaks HTTP, not nREPL"},
-		{"Redis", strconv.Itoa(listen(t, "127.0.0.1:0", text("-ERR unknown command\r\n"))), "the port speaks Redis, not nREPL"},
-		{"SSH", strconv.Itoa(listen(t, "127.0.0.1:0", text("SSH-2.0-OpenSSH_9.2\r\n"))), "the port speaks SSH, not nREPL"},
-		{"no answer", strconv.Itoa(listen(t, "127.0.0.1:0", text(""))), "the connection was closed without an answer"},
-		{"reset", strconv.Itoa(listen(t, "127.0.0.1:0", func(nc net.Conn) {
+		{"HTTP", strconv.Itoa(listen(t, text("HTTP/1.1 400 Bad Request\r\n\r\n"))), "the port speaks HTTP, not nREPL"},
+		{"Redis", strconv.Itoa(listen(t, text("-ERR unknown command\r\n"))), "the port speaks Redis, not nREPL"},
+		{"SSH", strconv.Itoa(listen(t, text("SSH-2.0-OpenSSH_9.2\r\n"))), "the port speaks SSH, not nREPL"},
+		{"no answer", strconv.Itoa(listen(t, text(""))), "the connection was closed without an answer"},
+		{"reset", strconv.Itoa(listen(t, func(nc net.Conn) {
 			_, _ = nc.Read(make([]byte, 1))
 			_ = nc.(*net.TCPConn).SetLinger(0)
 		})), "the connection was closed without an answer"},
-		{"no clone", strconv.Itoa(listen(t, "127.0.0.1:0", text("d2:id1:16:statusl4:doneee"))), "the answer to clone has no new-session"},
+		{"no clone", strconv.Itoa(listen(t, text("d2:id1:16:statusl4:doneee"))), "the answer to clone has no new-session"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Connect(t.Context(), lookup(t, tt.portFile))
@@ -183,7 +178,7 @@ func TestConnectPassesOver(t *testing.T) {
 			assert.ErrorContains(t, err, "no nREPL server: ")
 			assert.ErrorContains(t, err, tt.want)
 
-			port := listen(t, "127.0.0.1:0", nrepl(t))
+			port := listen(t, nrepl(t))
 			c, err := Connect(t.Context(), lookup(t, tt.portFile, "BREPL_PORT", strconv.Itoa(port)))
 			assert.NilError(t, err)
 			assert.Equal(t, c.Target().Source, "BREPL_PORT")
@@ -195,9 +190,9 @@ func TestConnectPassesOver(t *testing.T) {
 
 // --port never falls through.
 func TestConnectPortIsFinal(t *testing.T) {
-	good := listen(t, "127.0.0.1:0", nrepl(t))
+	good := listen(t, nrepl(t))
 	l := lookup(t, strconv.Itoa(good), "BREPL_PORT", strconv.Itoa(good))
-	l.Port = free(t)
+	l.Port = stalePort(t)
 	_, err := Connect(t.Context(), l)
 	assert.Assert(t, errors.Is(err, ErrNoServer), "%v", err)
 	assert.Error(t, err, fmt.Sprintf("no nREPL server: 127.0.0.1:%d from --port: connection refused; [::1]:%[1]d from --port: connection refused", l.Port))
@@ -211,8 +206,8 @@ func TestConnectNothingKnown(t *testing.T) {
 
 // Fault 35: accepted but silent is not "no server", and the search ends there.
 func TestConnectSilent(t *testing.T) {
-	quiet := listen(t, "127.0.0.1:0", silent(t))
-	good := listen(t, "127.0.0.1:0", nrepl(t))
+	quiet := listen(t, silent(t))
+	good := listen(t, nrepl(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := Connect(ctx, lookup(t, strconv.Itoa(quiet), "BREPL_PORT", strconv.Itoa(good)))
@@ -222,7 +217,7 @@ func TestConnectSilent(t *testing.T) {
 
 // A server that knows no clone is a server: the failure is not passed over.
 func TestConnectRefusedOp(t *testing.T) {
-	port := listen(t, "127.0.0.1:0", text("d2:id1:16:statusl5:error10:unknown-op4:doneee"))
+	port := listen(t, text("d2:id1:16:statusl5:error10:unknown-op4:doneee"))
 	_, err := Connect(t.Context(), Lookup{Port: port})
 	assert.Error(t, err, `the nREPL server does not know the op "clone"`)
 }
@@ -230,6 +225,6 @@ func TestConnectRefusedOp(t *testing.T) {
 func TestConnectCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Connect(ctx, Lookup{Port: free(t)})
+	_, err := Connect(ctx, Lookup{Port: stalePort(t)})
 	assert.Assert(t, errors.Is(err, context.Canceled), "%v", err)
 }

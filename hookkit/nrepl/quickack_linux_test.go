@@ -13,7 +13,7 @@ import (
 // evaluation on.
 func TestQuickAck(t *testing.T) {
 	const rounds = 20
-	port := listen(t, "127.0.0.1:0", func(nc net.Conn) {
+	port := listen(t, func(nc net.Conn) {
 		assert.Check(t, nc.(*net.TCPConn).SetNoDelay(false))
 		p := newPeer(t, nc)
 		p.reply(p.expect("clone"), "d2:id1:111:new-session3:s-16:statusl4:doneee")

@@ -109,12 +109,12 @@ The notes of what was asked for stay for when the session is resumed, until noth
 reason clear, and with an id as argument, they go too.`,
 		FailOpen: true,
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
-			end := func(id string, forget bool, dirs ...string) error {
-				s, err := openNotes(p.Getenv, id)
+			end := func(id string, forget bool, project string, more ...string) error {
+				s, err := openNotes(p.Getenv, id, project)
 				if err != nil {
 					return err
 				}
-				err = endSession(s, id, forget, dirs...)
+				err = endSession(s, id, forget, append(more, project)...)
 				session.Sweep(p.Getenv, time.Now(), session.SweepAge)
 				return err
 			}

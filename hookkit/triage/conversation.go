@@ -21,6 +21,7 @@ type message struct {
 type conversation struct {
 	messages []message // oldest first
 	tools    []toolUse // calls that did not fail, oldest first
+	asks     []int     // the places where the agent was given a list of ours
 	// partial says that more came before: the window was full, or enough was read.
 	partial bool
 }
@@ -33,7 +34,7 @@ const defaultMessages = 50
 func readConversation(r io.ReaderAt, size int64, most int) (conversation, error) {
 	b := builder{most: most, failed: map[string]bool{}}
 	err := readTail(r, size, b.line)
-	c := conversation{tools: b.tools, partial: b.full || size > maxRead}
+	c := conversation{tools: b.tools, asks: b.asks, partial: b.full || size > maxRead}
 	for i := range slices.Backward(b.messages) {
 		c.messages = append(c.messages, b.messages[i].whole())
 	}
@@ -47,6 +48,7 @@ type builder struct {
 	most     int
 	messages []collected // latest first
 	tools    []toolUse   // latest first
+	asks     []int
 	failed   map[string]bool
 	commands int // between the last message seen and the next
 	seen     int
@@ -97,6 +99,9 @@ func (b *builder) line(data []byte, cut bool) bool {
 	r, ok := readRecord(data, cut)
 	if !ok {
 		return true
+	}
+	if r.asks {
+		b.asks = append(b.asks, -b.seen)
 	}
 	for _, result := range r.results {
 		if result.failed && result.id != "" {

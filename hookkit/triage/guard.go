@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/session"
 )
 
@@ -21,7 +23,11 @@ import (
 const flagName = ".stop_hook_active"
 
 // openNotes opens the state of a session. It has a name of its own: another hook that ends the session removes the folder of the plain one.
-func openNotes(env func(string) string, id string) (*session.Session, error) {
+// Where the host gave no id the project stands for the session, so that projects do not share one.
+func openNotes(env func(string) string, id, project string) (*session.Session, error) {
+	if id == hookkit.SessionUnknown {
+		id = session.ProjectID(id, project)
+	}
 	return session.Open(env, programName+"-"+id)
 }
 
@@ -131,11 +137,56 @@ func keyOf(text string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// dropAsked takes out the evidence that the session was asked for, and what was saved to a memory file after it was said.
+// dropAsked takes out the evidence that the session was asked for, and what the agent says of it again.
 func (a *analysis) dropAsked(known asked) {
-	a.forget("asked for before in this session", func(h *evidence) bool {
+	a.drop("asked for before in this session", func(h *evidence) bool {
 		return slices.Contains(known[h.category], a.key(h))
 	})
+}
+
+// drop takes out the evidence that matches, and what the agent says of it again later, in other words.
+func (a *analysis) drop(reason string, match func(*evidence) bool) {
+	gone := map[Category][]int{}
+	for _, h := range slices.Concat(a.found, a.spoken) {
+		if h.category != SessionSummary && match(&h) && !slices.Contains(gone[h.category], h.sentence) {
+			gone[h.category] = append(gone[h.category], h.sentence)
+		}
+	}
+	a.forget(reason, match)
+	a.forget(reason+", in other words", func(h *evidence) bool {
+		return h.category != SessionSummary && slices.ContainsFunc(gone[h.category], func(i int) bool { return a.repeats(h.sentence, i) })
+	})
+}
+
+// repeats says whether the agent says in sentence i what was said in an earlier one. What the user says again may be meant anew.
+func (a *analysis) repeats(i, earlier int) bool {
+	if i <= earlier || !a.sentences[i].agent {
+		return false
+	}
+	return a.sentences[i].resembles(&a.sentences[earlier])
+}
+
+// resembles says whether two sentences share two telling words or more, and half of those of one of them.
+func (s *sentence) resembles(other *sentence) bool {
+	shared := 0
+	words, others := s.telling(), other.telling()
+	for w := range words {
+		if others[w] {
+			shared++
+		}
+	}
+	return shared >= 2 && 2*shared >= min(len(words), len(others))
+}
+
+// telling are the words of a sentence that two sentences about the same thing share, without a plural's s.
+func (s *sentence) telling() map[string]bool {
+	words := map[string]bool{}
+	for i := range s.words {
+		if w := s.words[i].word; len(w) >= 4 && !commonWord(w) {
+			words[strings.TrimSuffix(w, "s")] = true
+		}
+	}
+	return words
 }
 
 func (a *analysis) key(h *evidence) string {
@@ -145,18 +196,62 @@ func (a *analysis) key(h *evidence) string {
 	return keyOf(a.sentences[h.sentence].text)
 }
 
-// dropSaved takes out the evidence after which the agent wrote to a memory file.
+// dropSaved takes out the evidence after which the agent wrote to a memory file, and what it says of that.
 func (a *analysis) dropSaved() {
-	saved, found := 0, false
+	reports := a.reports()
+	a.forget("the agent's report of what it saved", func(h *evidence) bool {
+		return h.category != SessionSummary && reports[a.sentences[h.sentence].message]
+	})
+	saved := noPlace
 	for _, t := range a.conv.tools {
 		if t.savesMemory() {
-			saved, found = t.at, true
+			saved = t.at
 		}
 	}
-	if !found {
-		return
+	a.drop("saved to a memory file since", func(h *evidence) bool { return a.placeOf(h) < saved })
+}
+
+// reports says of each message whether it reports what was saved: the agent's words after it got a list of ours or wrote to a memory file,
+// until the user speaks or it changes a file of the work.
+func (a *analysis) reports() []bool {
+	saves := slices.Clone(a.conv.asks)
+	var ends []int
+	for _, t := range a.conv.tools {
+		if t.savesMemory() {
+			saves = append(saves, t.at)
+		} else if t.works() {
+			ends = append(ends, t.at)
+		}
 	}
-	a.forget("saved to a memory file since", func(h *evidence) bool { return a.placeOf(h) < saved })
+	list := make([]bool, len(a.conv.messages))
+	if len(saves) == 0 {
+		return list
+	}
+	for _, m := range a.conv.messages {
+		if !m.agent {
+			ends = append(ends, m.at)
+		}
+	}
+	for i, m := range a.conv.messages {
+		if m.agent {
+			last := lastBefore(saves, m.at)
+			list[i] = last != noPlace && last > lastBefore(ends, m.at)
+		}
+	}
+	return list
+}
+
+const noPlace = math.MinInt
+
+// lastBefore is the last of the places before one, noPlace for none.
+func lastBefore(places []int, at int) int {
+	last := noPlace
+	for _, p := range places {
+		if p < at && p > last {
+			last = p
+		}
+	}
+	return last
 }
 
 // placeOf is when something was said; for SESSION_SUMMARY when the last file was changed.

@@ -128,9 +128,26 @@ func (a *analysis) decide(c *Config, v verdict) []finding {
 		if len(best) == 0 {
 			continue
 		}
-		list = append(list, finding{Category: category, Score: a.scores[category], Quote: a.quoteOf(&best[0])})
+		list = append(list, finding{Category: category, Score: a.scores[category], Quote: andMore(a.quoteOf(&best[0]), a.others(&best[0], c.threshold(category)))})
 	}
 	return list
+}
+
+// others counts what else holds the category of a piece of evidence: sentences that reach the threshold by themselves and are about other
+// things. Those of a failure's story are one thing.
+func (a *analysis) others(best *evidence, threshold float64) int {
+	if best.category == Runbook || best.category == SessionSummary {
+		return 0
+	}
+	told := []int{best.sentence}
+	for i := range a.spoken {
+		h := &a.spoken[i]
+		same := func(j int) bool { return j == h.sentence || a.sentences[h.sentence].resembles(&a.sentences[j]) }
+		if h.category == best.category && h.weight >= threshold && !slices.ContainsFunc(told, same) {
+			told = append(told, h.sentence)
+		}
+	}
+	return len(told) - 1
 }
 
 // quoteOf is what stands in the list for a piece of evidence.

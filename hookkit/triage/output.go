@@ -13,16 +13,22 @@ type finding struct {
 	Quote    string // masked and cleaned, one line
 }
 
-// maxQuote is the length of a quote, in characters.
+// maxQuote is the length of a quote, in characters, with what is said of others.
 const maxQuote = 200
 
 // The seed's closing sentences; the second place is named because not everybody has the skill.
 const defaultInstruction = "Use the memory-management skill to save each item, or write each to a file under `.claude/memory/`.\nAfter saving, you may stop."
 
+// listHead begins the text for the agent.
+const listHead = "Save the following memories before stopping:"
+
+// holdsList says whether a text that the host hands to the agent holds a list of ours.
+func holdsList(text string) bool { return strings.Contains(text, listHead) }
+
 // compose writes the text for the agent.
 func compose(findings []finding, instruction string) string {
 	var b strings.Builder
-	b.WriteString("Save the following memories before stopping:\n")
+	b.WriteString(listHead + "\n")
 	for _, f := range findings {
 		fmt.Fprintf(&b, "- [%s] %s\n", f.Category, f.Quote)
 	}
@@ -45,13 +51,22 @@ func userLine(findings []finding) string {
 
 // quote makes one harmless line of a sentence: what nobody sees or a terminal obeys is taken out, then secrets are masked, then markup is
 // escaped. In another order a secret could hide behind what is taken out later.
-func quote(text string) string {
-	text = harmless(mask(text))
-	if utf8.RuneCountInString(text) > maxQuote {
-		runes := []rune(text)
-		text = strings.TrimRight(string(runes[:maxQuote-1]), " ") + "…"
+func quote(text string) string { return cut(harmless(mask(text)), maxQuote) }
+
+// andMore tells the agent how many more a quote stands for: a category has one line, and what was asked for is not asked for again.
+func andMore(quote string, others int) string {
+	if others == 0 {
+		return quote
 	}
-	return text
+	more := fmt.Sprintf(" (and %d more)", others)
+	return cut(quote, maxQuote-len(more)) + more
+}
+
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return strings.TrimRight(string([]rune(text)[:most-1]), " …") + "…"
 }
 
 // harmless makes one line and escapes markup.

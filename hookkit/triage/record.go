@@ -14,6 +14,7 @@ type record struct {
 	texts   []string
 	tools   []toolUse
 	results []toolResult
+	asks    bool // the host hands the agent a list of ours
 }
 
 // toolUse is a call of a tool that changes files, or of a shell.
@@ -43,7 +44,10 @@ func readRecord(line []byte, cut bool) (r record, ok bool) {
 	if err != nil && err != errEnough && (!cut || !p.sawMessage) { //nolint:errorlint // two sentinels of this file
 		return record{}, false
 	}
-	if p.drop || p.role == "" && p.kind == "" {
+	if p.drop {
+		return record{asks: true}, p.meta && slices.ContainsFunc(p.texts, holdsList)
+	}
+	if p.role == "" && p.kind == "" {
 		return record{}, false
 	}
 	kind := p.kind
@@ -281,6 +285,7 @@ type recordParser struct {
 	record
 	cut, sawMessage bool
 	drop            bool // nobody's words
+	meta            bool // and what the host tells the agent
 	isResult        bool
 	kind, role      string
 }
@@ -298,7 +303,7 @@ func (p *recordParser) field(key []byte) error {
 	case "isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage":
 		yes, err := p.isTrue()
 		if yes {
-			p.drop = true
+			p.drop, p.meta = true, string(key) == "isMeta"
 			return errEnough
 		}
 		return err

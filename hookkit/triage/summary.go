@@ -87,33 +87,82 @@ func (a *analysis) reported() bool {
 	return false
 }
 
-// undoneAtEnd says whether the changes were all taken back.
+// undoneAtEnd says whether the changes were all taken back, by commands after the last edit.
 func (a *analysis) undoneAtEnd() bool {
-	for _, t := range slices.Backward(a.conv.tools) {
-		if t.edits() {
-			return false
+	var back []string
+	for i, t := range slices.Backward(a.conv.tools) {
+		if !t.edits() {
+			continue
 		}
-		c := t.command
-		if removesAll(c, a) || strings.Contains(c, "git checkout -- .") || strings.Contains(c, "git checkout .") || strings.Contains(c, "git reset --hard") ||
-			strings.Contains(c, "git restore .") || strings.Contains(c, "git stash") && !strings.Contains(c, "pop") && !strings.Contains(c, "list") {
-			return true
+		for _, later := range a.conv.tools[i+1:] {
+			for _, command := range strings.FieldsFunc(later.command, func(r rune) bool { return r == '&' || r == ';' || r == '\n' }) {
+				words := strings.Fields(command)
+				if unstashes(words) {
+					back = nil
+				}
+				back = append(back, takenBackBy(words)...)
+			}
 		}
+		break
 	}
-	return false
-}
-
-// removesAll says whether a command deletes a folder that holds every file that was changed.
-func removesAll(command string, a *analysis) bool {
-	words := strings.Fields(command)
-	if len(words) < 3 || words[0] != "rm" || !strings.HasPrefix(words[1], "-") {
+	if len(back) == 0 {
 		return false
 	}
-	folder := "/" + strings.Trim(words[2], "./") + "/"
 	files, _ := a.changed()
 	for _, f := range files {
-		if !strings.Contains(f, folder) {
+		if !slices.ContainsFunc(back, func(path string) bool { return covers(path, f) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// unstashes says whether a command brings changes back.
+func unstashes(command []string) bool {
+	return len(command) > 2 && command[0] == "git" && command[1] == "stash" && (command[2] == "pop" || command[2] == "apply")
+}
+
+// takenBackBy lists the files and folders whose changes a command takes back, "." for all.
+func takenBackBy(command []string) []string {
+	if len(command) < 2 {
+		return nil
+	}
+	switch command[0] + " " + command[1] {
+	case "git reset":
+		if slices.Contains(command, "--hard") {
+			return []string{"."}
+		}
+	case "git stash":
+		if len(command) == 2 || command[2] == "push" || strings.HasPrefix(command[2], "-") {
+			return []string{"."}
+		}
+	case "git checkout", "git restore":
+		if !slices.Contains(command, "-b") && !slices.Contains(command, "--staged") {
+			return operands(command[2:])
+		}
+	}
+	if command[0] == "rm" {
+		return slices.DeleteFunc(operands(command[1:]), func(path string) bool { return path == "." })
+	}
+	return nil
+}
+
+func operands(args []string) []string {
+	var list []string
+	for _, arg := range args {
+		if arg = strings.Trim(arg, `"'`); !strings.HasPrefix(arg, "-") {
+			list = append(list, arg)
+		}
+	}
+	return list
+}
+
+// covers says whether a file is what a command names, or lies below it; the one may be relative and the other not.
+func covers(path, file string) bool {
+	if path == "." {
+		return true
+	}
+	path = "/" + strings.Trim(strings.TrimPrefix(path, "./"), "/")
+	file = "/" + strings.TrimPrefix(filepath.ToSlash(file), "/")
+	return path != "/" && (strings.HasSuffix(file, path) || strings.Contains(file, path+"/"))
 }

@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,4 +133,43 @@ func TestMuchSpeech(t *testing.T) {
 	}
 	a := rules.analyse(&c)
 	assert.Assert(t, len(a.sentences) > 100 && len(a.sentences) < 3000, "%d", len(a.sentences))
+}
+
+func TestUndoneAtEnd(t *testing.T) {
+	t.Parallel()
+	edits := []toolUse{{name: "Edit", path: "/p/src/a.go"}, {name: "Write", path: "/p/src/b/c.go"}, {name: "Edit", path: "/p/README.md"}}
+	for _, c := range []struct {
+		commands []string
+		want     bool
+	}{
+		{nil, false},
+		{[]string{"go test ./..."}, false},
+		{[]string{"git checkout -- ."}, true},
+		{[]string{"cd /p && git checkout ."}, true},
+		{[]string{"git restore ."}, true},
+		{[]string{"git reset --hard HEAD"}, true},
+		{[]string{"git reset HEAD"}, false},
+		{[]string{"git stash"}, true},
+		{[]string{"git stash push -u -m wip", "git status"}, true},
+		{[]string{"git stash list"}, false},
+		{[]string{"git stash; go test ./...; git stash pop"}, false},
+		{[]string{"git checkout main"}, false},
+		{[]string{"git checkout -b src"}, false},
+		{[]string{"git checkout -- src README.md"}, true},
+		{[]string{"git checkout HEAD -- src/", "git restore README.md"}, true},
+		{[]string{"git restore src"}, false}, // README.md is still changed
+		{[]string{"git restore --staged ."}, false},
+		{[]string{"git checkout -- sr README.md"}, false},
+		{[]string{"rm -rf /p/src", "git checkout README.md"}, true},
+		{[]string{"rm -rf ./src README.md"}, true},
+		{[]string{"rm -rf ."}, false}, // nobody does that; it means something else
+	} {
+		a := analysis{conv: &conversation{tools: slices.Clone(edits)}}
+		for _, command := range c.commands {
+			a.conv.tools = append(a.conv.tools, toolUse{name: "Bash", command: command})
+		}
+		assert.Equal(t, a.undoneAtEnd(), c.want, "%q", c.commands)
+		a.conv.tools = append(a.conv.tools, edits[0])
+		assert.Equal(t, a.undoneAtEnd(), false, "%q and another edit", c.commands)
+	}
 }

@@ -44,6 +44,10 @@ var refusedSettings = []struct{ name, text, said string }{
 var editedSettings = []struct{ name, text, after, warning string }{
 	{name: "comments", text: "// mine\n{\n  /* keep */ \"model\": \"x\" // this too\n}\n", warning: commentsWarning},
 	{name: "trailing commas", text: "{\"model\": \"x\", \"hooks\": {\"Stop\": [\n],},}\n", warning: commentsWarning},
+	{
+		name: "hooks disabled", text: `{"disableAllHooks":true}`,
+		warning: `warning: $PROJECT/.claude/settings.local.json says "disableAllHooks": true: hooks in it do not run`,
+	},
 	{name: "BOM and CRLF", text: "\ufeff{\r\n\t\"model\": \"x\",\r\n\t\"hooks\": {\r\n\t\t\"Stop\": []\r\n\t}\r\n}\r\n"},
 	{name: "empty", text: ""},
 	{name: "blank", text: " \r\n\t\n"},

@@ -115,6 +115,21 @@ func TestGauntletInitKeepsWhatIsThere(t *testing.T) {
 	assert.Equal(t, w.project.Read(localSettings), settings)
 }
 
+// A file in which the agent runs no hook is changed all the same, and the user is told.
+func TestGauntletInitWarns(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"hooks":{"PreToolUse":{}}}`: "has a PreToolUse that is not an array: the agent drops every hook of such a file, and hooks in it do not run\n",
+		`{"disableAllHooks":true}`:    "says \"disableAllHooks\": true: hooks in it do not run\n",
+	} {
+		w := newBareGauntlet(t)
+		w.project.Write(localSettings, text)
+		r := w.answering("y\n")
+		assert.Equal(t, r.exit, 0, r.stderr)
+		assert.Assert(t, strings.HasPrefix(r.stderr, "agent-gauntlet: ") && strings.HasSuffix(r.stderr, localSettings+" "+want), r.stderr)
+	}
+}
+
 func TestGauntletInitRefuses(t *testing.T) {
 	t.Parallel()
 	w := newBareGauntlet(t)

@@ -103,6 +103,12 @@ func (job Job) once(store *store) (Outcome, error) {
 	if out.Comments {
 		out.Warnings = append(out.Warnings, job.Path+" has comments or trailing commas: the agent ignores such a file, and hooks in it do not run")
 	}
+	if out.NoList {
+		out.Warnings = append(out.Warnings, job.Path+" has a PreToolUse that is not an array: the agent drops every hook of such a file, and hooks in it do not run")
+	}
+	if out.Disabled {
+		out.Warnings = append(out.Warnings, job.Path+` says "disableAllHooks": true: hooks in it do not run`)
+	}
 	uninstall := len(job.Spec.Want) == 0
 	info, statErr := os.Lstat(job.Path)
 	isLink := statErr == nil && info.Mode()&fs.ModeSymlink != 0

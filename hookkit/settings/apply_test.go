@@ -88,6 +88,32 @@ func TestApplyThereAndBack(t *testing.T) {
 	}
 }
 
+// Where the host runs no hook of a file, the user is told.
+func TestApplyToFilesWithoutEffect(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"a":1,}`:                     {" has comments or trailing commas: the agent ignores such a file, and hooks in it do not run"},
+		`{"hooks":{"PreToolUse":{}}}`:  {" has a PreToolUse that is not an array: the agent drops every hook of such a file, and hooks in it do not run"},
+		`{"disableAllHooks":true}`:     {` says "disableAllHooks": true: hooks in it do not run`},
+		`{"hooks":{"PreToolUse":[]}}`:  nil,
+		`{"disableAllHooks":false}`:    nil,
+		`{"hooks":{"PostToolUse":{}}}`: nil, // nobody has seen what the host makes of it
+	} {
+		p := newPlace(t, local(text))
+		install, remove := stopOnly(), uninstall()
+		install.Events, remove.Events = []string{"Stop"}, []string{"Stop"} // what is ours to arrange must be well formed
+		for range 2 {                                                      // also when nothing is to be changed
+			out := p.mustApply(t, install)
+			var got []string
+			for _, w := range out.Warnings {
+				got = append(got, strings.TrimPrefix(w, p.path))
+			}
+			assert.DeepEqual(t, got, want)
+		}
+		p.mustApply(t, remove)
+		assert.Equal(t, readFile(t, p.path), text)
+	}
+}
+
 // A Stop: [] that was there is remembered over a second install with other
 // commands, and over what the user adds in between.
 func TestApplyRemembersOverTime(t *testing.T) {

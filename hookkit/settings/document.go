@@ -44,6 +44,8 @@ type document struct {
 	hooks    *container // nil when there is no "hooks"
 	events   []event
 	comments bool // comments or trailing commas, which the host does not read
+	noList   bool // PreToolUse is no array: the host drops every hook of the file
+	disabled bool // the file says "disableAllHooks": true
 }
 
 type event struct {
@@ -104,6 +106,7 @@ func parse(name string, data []byte, strict []string) (*document, error) {
 		return nil, d.errorf(root.StartOffset, "settings must be an object, found %s", kindName(root))
 	}
 	d.root = contain(root)
+	d.disabled = disablesHooks(obj)
 	hooks, err := d.member(obj, "hooks")
 	if err != nil || hooks == nil {
 		return d, err
@@ -124,6 +127,10 @@ func (d *document) readEvents(events *hujson.Object, strict []string) error {
 		name := literalString(m.Name)
 		ev := event{name: name, member: i}
 		err := d.readEntries(&ev, m.Value)
+		if name == "PreToolUse" { // observed of this event alone; of a key given twice the last one counts
+			_, isArray := m.Value.Value.(*hujson.Array)
+			d.noList = !isArray
+		}
 		for _, s := range strict {
 			if s != name {
 				continue
@@ -215,6 +222,17 @@ func (d *document) member(obj *hujson.Object, key string) (value *hujson.Value, 
 		value = &obj.Members[i].Value
 	}
 	return value, nil
+}
+
+// disablesHooks says whether "disableAllHooks" is true; of a key given twice the last one counts.
+func disablesHooks(root *hujson.Object) (yes bool) {
+	for i := range root.Members {
+		if m := &root.Members[i]; literalString(m.Name) == "disableAllHooks" {
+			lit, ok := m.Value.Value.(hujson.Literal)
+			yes = ok && lit.Kind() == 't'
+		}
+	}
+	return yes
 }
 
 func literalString(v hujson.Value) string {

@@ -63,6 +63,11 @@ type Result struct {
 	// Comments says that the file has comments or trailing commas. The host
 	// does not read such a file, and says nothing.
 	Comments bool
+	// NoList says that the value of PreToolUse is not an array. The host then
+	// drops every hook of the file, and says nothing.
+	NoList bool
+	// Disabled says that the file has "disableAllHooks": true.
+	Disabled bool
 }
 
 // Plan works out the new text of a settings file; it is a pure function. name
@@ -81,7 +86,7 @@ func Plan(name string, data []byte, spec Spec) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Data: data, Comments: src.comments, Memory: maps.Clone(spec.Memory)}
+	res := Result{Data: data, Comments: src.comments, NoList: src.noList, Disabled: src.disabled, Memory: maps.Clone(spec.Memory)}
 	if res.Memory == nil {
 		res.Memory = Memory{}
 	}

@@ -285,6 +285,22 @@ func TestPlanNotes(t *testing.T) {
 	assert.Equal(t, plan(t, `{"a": 1}`, stopOnly()).Comments, false)
 	assert.Equal(t, plan(t, `{"a": 1,}`, stopOnly()).Comments, true)
 	assert.Equal(t, plan(t, `{"a": 1} // x`, stopOnly()).Comments, true)
+	for text, want := range map[string][2]bool{ // NoList, Disabled
+		`{"hooks": {"PreToolUse": {}}}`:                               {true, false},
+		`{"hooks": {"PreToolUse": null}}`:                             {true, false},
+		`{"hooks": {"PreToolUse": "x", "PreToolUse": []}}`:            {false, false}, // the last one counts
+		`{"hooks": {"PreToolUse": [{}]}}`:                             {false, false},
+		`{"PreToolUse": {}, "hooks": {"PostToolUse": {}}}`:            {false, false},
+		`{"disableAllHooks": true}`:                                   {false, true},
+		`{"disableAllHooks": true, "hooks": {"PreToolUse": 1}}`:       {true, true},
+		`{"disableAllHooks": true, "disableAllHooks": false}`:         {false, false},
+		`{"disableAllHooks": "true", "x": {"disableAllHooks": true}}`: {false, false},
+	} {
+		spec := stopOnly()
+		spec.Events = []string{"Stop"} // what is ours to arrange must be well formed
+		res := plan(t, text, spec)
+		assert.Equal(t, [2]bool{res.NoList, res.Disabled}, want, text)
+	}
 }
 
 // Faults 15: 5 MB.

@@ -129,6 +129,22 @@ func TestQualityOnTheTunedCases(t *testing.T) {
 	assert.Assert(t, q.Pooled.F1 >= 0.86 && q.Exact >= 0.80 && q.Block >= 0.90, q.text())
 }
 
+// TestInstallWarns: where the agent runs no hook of the file, install says so.
+func TestInstallWarns(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"hooks":{"PreToolUse":{}}}`: " has a PreToolUse that is not an array: the agent drops every hook of such a file, and hooks in it do not run\n",
+		`{"disableAllHooks":true}`:    ` says "disableAllHooks": true: hooks in it do not run` + "\n",
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, ".claude", "settings.json")
+		write(t, path, text)
+		code, out, errs := run(t, dir, "install", "--scope", "project")
+		assert.Equal(t, code, 0, errs)
+		assert.Assert(t, strings.HasSuffix(out, "warning: "+path+want), out)
+	}
+}
+
 func TestInstallRecognisesItself(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

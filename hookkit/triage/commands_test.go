@@ -54,7 +54,7 @@ func TestEval(t *testing.T) {
 		write(t, filepath.Join(dir, name, "event.json"), event)
 	}
 	stop := `{"hook_event_name":"Stop","stop_hook_active":false}`
-	add("right", "We decided on Kafka instead of NATS.", `{"categories":["DECISION"],"block":true}`, stop)
+	add("right", "We decided on Kafka instead of NATS.", `{"categories":["DECISION","DECISION"],"block":true}`, stop)
 	add("wrong", "We decided on Kafka instead of NATS.", `{"categories":[],"block":false,"why":"to be wrong"}`, stop)
 	add("guarded", "We decided on Kafka instead of NATS.", `{"categories":[],"block":false}`, `{"hook_event_name":"Stop","stop_hook_active":true}`)
 	code, out, errs := run(t, dir, "eval", "--mistakes", ".")
@@ -90,7 +90,7 @@ func TestEvalOfOddFolders(t *testing.T) {
 	write(t, filepath.Join(elsewhere, "event.json"), "\ufeff"+`{"hook_event_name":"Stop"}`)
 	write(t, filepath.Join(elsewhere, "transcript.jsonl"), line)
 	assert.NilError(t, os.Symlink(elsewhere, filepath.Join(dir, "linked")))
-	label(filepath.Join(dir, "empty"), `{"categories":null,"block":false}`)
+	label(filepath.Join(dir, "empty"), `{"categories":[],"block":false}`)
 	code, out, errs := run(t, dir, "eval", ".")
 	assert.Equal(t, code, 0, errs)
 	for _, want := range []string{"2 cases, exact sets 100.0 %, block decisions 100.0 %\n", "skipped: 3 without a label.json"} {
@@ -101,7 +101,8 @@ func TestEvalOfOddFolders(t *testing.T) {
 	odd := filepath.Join(dir, "odd")
 	for text, want := range map[string]string{
 		`{"categories":["decision"],"block":true}`: `"decision" is no category: there are DECISION, `, `{"categories":["NOTE"],"block":true}`: `"NOTE" is no category`,
-		`{"categories":["DECISION"]}`: "block is missing: say true or false", `{"categories":[],"block":null}`: "block is missing", `{`: "unexpected end",
+		`{"categories":["DECISION"]}`: "block is missing: say true or false", `{"categories":[],"block":null}`: "block is missing",
+		`{"block":true}`: "categories is missing: name them, or give [] for none", `{"categories":null,"block":false}`: "categories is missing", `{`: "unexpected end",
 	} {
 		label(odd, text)
 		code, _, errs = run(t, dir, "eval", ".")

@@ -185,29 +185,32 @@ func readCase(dir string) (labelled, error) {
 }
 
 // readLabel reads what two people would find. A label that says less, or names a category that there is not, would be counted as a mistake of
-// the rules, so it is an error.
+// the rules, so it is an error. A category that is named twice counts once.
 func (c *labelled) readLabel(path string) error {
 	data, err := readSmall(path)
 	if err != nil {
 		return withoutPath(err)
 	}
 	var label struct {
-		Categories []Category
+		Categories *[]Category
 		Block      *bool
 		Why        string
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &label); err != nil {
 		return err
 	}
+	if label.Categories == nil {
+		return errors.New("categories is missing: name them, or give [] for none")
+	}
 	if label.Block == nil {
 		return errors.New("block is missing: say true or false")
 	}
-	for _, category := range label.Categories {
+	for _, category := range *label.Categories {
 		if !knownCategory(string(category)) {
 			return fmt.Errorf("%s is no category: there are %s", shown(category), joined(Categories()))
 		}
 	}
-	c.want, c.block, c.why = label.Categories, *label.Block, label.Why
+	c.want, c.block, c.why = *label.Categories, *label.Block, label.Why
 	return nil
 }
 
@@ -228,7 +231,7 @@ func (c *labelled) categories() []Category {
 }
 
 func (c *labelled) exact() bool {
-	want := slices.Sorted(slices.Values(c.want))
+	want := slices.Compact(slices.Sorted(slices.Values(c.want)))
 	return slices.Equal(slices.Sorted(slices.Values(c.categories())), want)
 }
 

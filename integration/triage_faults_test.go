@@ -148,7 +148,7 @@ func TestTriageInputFaults(t *testing.T) {
 	assert.Equal(t, r.exit, 1)
 }
 
-// TestTriageEvalDoesNotWait: a FIFO in a case does not hold the run.
+// TestTriageEvalDoesNotWait: a FIFO in a case, or in place of the texts, does not hold the run.
 func TestTriageEvalDoesNotWait(t *testing.T) {
 	t.Parallel()
 	w := decided(t)
@@ -162,4 +162,9 @@ func TestTriageEvalDoesNotWait(t *testing.T) {
 		assert.Assert(t, r.exit == 1 && strings.Contains(r.stderr, name) && strings.Contains(r.stderr, "not a regular file"), r.stderr)
 		assert.Assert(t, r.raw.Elapsed < soon)
 	}
+	texts := filepath.Join(w.home, "texts.jsonl")
+	assert.NilError(t, fifo(texts))
+	r := w.run(fakes.DevNull(), "eval", "--satd", texts)
+	r.is(1, "", "memory-triage eval: $HOME/texts.jsonl: it is not a regular file\n")
+	assert.Assert(t, r.raw.Elapsed < soon)
 }

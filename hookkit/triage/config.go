@@ -225,8 +225,14 @@ func place(path string, data []byte, err error) string {
 	return fmt.Sprintf("%s:%d:%d", path, bytes.Count(before, newline)+1, max(1, len(before)-bytes.LastIndexByte(before, '\n')-1))
 }
 
-// readSmall reads a regular file that people write. A FIFO does not make it wait.
+// readSmall reads a regular file that people write.
 func readSmall(path string) ([]byte, error) {
+	const most = 1 << 20
+	return readRegular(path, most)
+}
+
+// readRegular reads a regular file of at most so many bytes. A FIFO does not make it wait.
+func readRegular(path string, most int64) ([]byte, error) {
 	f, size, err := openTranscript(path)
 	if errors.Is(err, errNotRegular) {
 		return nil, errors.New("it is not a regular file")
@@ -235,7 +241,6 @@ func readSmall(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	const most = 1 << 20
 	if size > most {
 		return nil, fmt.Errorf("it has %d bytes, more than %d", size, most)
 	}

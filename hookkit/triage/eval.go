@@ -316,9 +316,10 @@ func (q *quality) text() string {
 
 // evalTexts measures TECH_DEBT on labelled texts: each is taken for one message of the agent's.
 func evalTexts(w io.Writer, path string) error {
-	data, err := os.ReadFile(path)
+	const most = 256 << 20
+	data, err := readRegular(path, most)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
 	rules, err := newEngine(nil)
 	if err != nil {

@@ -35,6 +35,16 @@ var triageFaults = []fault{
 		assert.Equal(t, w.stop("transcript_path", quoted(link)).exit, 0)
 		w.stop("transcript_path", `"~/.claude/projects/-project/`+w.session+`.jsonl"`).asksFor("DECISION " + saysDecision)
 	}},
+	{12, "transcript_path and project with terminal sequences in their names", func(t *testing.T) {
+		w := decided(t)
+		odd := filepath.Join(w.home, "o\x1b[31md\nd\x07")
+		w.file(filepath.Join(odd, ".claude", "memory-config.json"), "{")
+		w.stop("transcript_path", quoted(odd)).is(0, "", "memory-triage: $HOME/od d: the transcript is not a regular file\n")
+		w.project = odd
+		r := w.stop()
+		const told = "memory-triage: $HOME/od d/.claude/memory-config.json:1:1: unexpected end of JSON input; it is ignored"
+		assert.Equal(t, r.stdout, tellUser("memory-triage: worth saving: DECISION\n"+told))
+	}},
 	{52, "transcript growing while read", func(t *testing.T) {
 		w := decided(t)
 		w.raw(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"te`) // half a line at the end

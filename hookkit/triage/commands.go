@@ -112,11 +112,11 @@ reason clear, and with an id as argument, they go too.`,
 			end := func(id string, forget bool, project string, more ...string) error {
 				s, err := openNotes(p.Getenv, id, project)
 				if err != nil {
-					return err
+					return oneLineError(err)
 				}
 				err = endSession(s, id, forget, append(more, project)...)
 				session.Sweep(p.Getenv, time.Now(), session.SweepAge)
-				return err
+				return oneLineError(err)
 			}
 			if len(args) > 0 && args[0] != "" {
 				if err := end(args[0], true, p.Dir); err != nil {
@@ -168,7 +168,7 @@ for near misses why they count for nothing. Secrets are masked. No model is aske
 				}
 			}
 			if err != nil {
-				_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), err)
+				_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), oneLineError(err))
 				return 1
 			}
 			return 0

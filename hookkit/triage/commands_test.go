@@ -121,6 +121,37 @@ func TestEvalOfOddFolders(t *testing.T) {
 	}
 }
 
+// TestNamesAreShownWithoutWhatSteersATerminal: the name of a folder, of a file and of a type are text of somebody's too.
+func TestNamesAreShownWithoutWhatSteersATerminal(t *testing.T) {
+	t.Parallel()
+	const odd = "o\x1b[31md\nd\x07\u202e"
+	dir := filepath.Join(t.TempDir(), odd)
+	write(t, filepath.Join(dir, "texts.jsonl"), `{"text":"Add a button","label":0,"type":"o\u001b[31mdd\u0007\u202e <b>"}`)
+	write(t, filepath.Join(dir, odd, labelName), `{"categories":["DECISION"],"block":true}`)
+	write(t, filepath.Join(dir, ".claude", "settings.json"), "{")
+	write(t, filepath.Join(dir, configName), "{")
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"eval --mistakes .", "od d\n  want [DECISION]\n", 0},
+		{"eval --satd texts.jsonl", "odd &lt;b&gt; ", 0},
+		{"eval --satd gone.jsonl", "od d/gone.jsonl: ", 1},
+		{"eval gone", "od d/gone: ", 1},
+		{"explain gone.jsonl", "od d/" + configName, 1},
+		{"explain gone.jsonl", "od d/gone.jsonl: ", 1},
+		{"install --scope project", "od d/.claude/settings.json:1:2: ", 1},
+	} {
+		code, out, errs := run(t, dir, strings.Fields(c.args)...)
+		assert.Equal(t, code, c.code, "%s: %q", c.args, errs)
+		assert.Assert(t, strings.Contains(out+errs, c.want), "%s: %q", c.args, out+errs)
+		assert.Assert(t, !strings.ContainsAny(out+errs, "\x1b\x07\u202e"), "%s: %q", c.args, out+errs)
+	}
+	write(t, filepath.Join(dir, odd, labelName), "{")
+	_, _, errs := run(t, dir, "eval", ".")
+	assert.Equal(t, errs, "memory-triage eval: case od d: label.json: unexpected end of JSON input\n")
+}
+
 // TestQualityOnTheTunedCases keeps what was reached: a change of the rules that loses it must say so in docs/triage-quality.md.
 func TestQualityOnTheTunedCases(t *testing.T) {
 	t.Parallel()

@@ -115,7 +115,7 @@ func (l *configLoader) warn(place, name string, value any, want string) {
 
 // say tells of something at a place that is ignored.
 func (l *configLoader) say(place, what string) {
-	l.warnings = append(l.warnings, fmt.Sprintf("%s: %s: %s; it is ignored", programName, place, quote(what)))
+	l.warnings = append(l.warnings, fmt.Sprintf("%s: %s: %s; it is ignored", programName, oneLine(place), quote(what)))
 }
 
 // shown is a value for a warning, short and harmless.

@@ -58,7 +58,7 @@ With --satd DIR is a file of labelled texts, one JSON object a line (text, label
 				err = evalCases(p.Stdout, path, mistakes, asJSON)
 			}
 			if err != nil {
-				_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), err)
+				_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), oneLineError(err))
 				return 1
 			}
 			return 0
@@ -88,7 +88,7 @@ func evalCases(w io.Writer, dir string, mistakes, asJSON bool) error {
 	b.WriteString(q.text())
 	for i := range cases {
 		if c := &cases[i]; mistakes && !c.exact() {
-			fmt.Fprintf(&b, "%s\n  want %v\n  got  %v\n  %s\n", c.name, c.want, c.categories(), quote(c.why))
+			fmt.Fprintf(&b, "%s\n  want %v\n  got  %v\n  %s\n", oneLine(c.name), c.want, c.categories(), quote(c.why))
 		}
 	}
 	_, err = io.WriteString(w, b.String())
@@ -336,6 +336,7 @@ func evalTexts(w io.Writer, path string) error {
 		if json.Unmarshal(line, &row) != nil {
 			continue
 		}
+		row.Type = quote(row.Type) // it is shown
 		c := conversation{messages: []message{{agent: true, text: row.Text}}}
 		said := rules.analyse(&c).scores[TechDebt] >= defaultConfig().Threshold
 		if types[row.Type] == nil {

@@ -39,7 +39,7 @@ func (k *hook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecision,
 		if err == nil {
 			_, err = io.WriteString(k.explain, a.explain(&config))
 		}
-		return allow, err
+		return allow, oneLineError(err)
 	}
 	let, findings, err := k.look(ctx, &config, e)
 	k.blocks = err == nil && len(findings) > 0 && config.Blocking
@@ -50,7 +50,7 @@ func (k *hook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecision,
 	decision := allow
 	switch {
 	case err != nil:
-		return allow, err
+		return allow, oneLineError(err)
 	case k.blocks:
 		decision = hookkit.BlockStop(compose(findings, config.Instruction))
 		told = append(told, userLine(findings))

@@ -89,7 +89,7 @@ func (f *installFlags) run(ctx context.Context, p *cli.Program, args []string, i
 	}
 	text, err := f.apply(ctx, p, install)
 	if err != nil {
-		_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), err)
+		_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), oneLineError(err))
 		return 1
 	}
 	if _, err := fmt.Fprint(p.Stdout, text); err != nil {
@@ -182,20 +182,20 @@ func describe(out *settings.Outcome, root string, dryRun bool) string {
 		what = "would be " + what
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", path, what)
+	fmt.Fprintf(&b, "%s: %s\n", oneLine(path), what)
 	for _, part := range []struct {
 		sign     string
 		handlers []settings.Handler
 	}{{"-", out.Removed}, {"+", out.Added}, {"=", out.Kept}} {
 		for _, h := range part.handlers {
-			fmt.Fprintf(&b, "  %s %s: %s\n", part.sign, h.Event, h.Command)
+			fmt.Fprintf(&b, "  %s %s: %s\n", part.sign, h.Event, oneLine(h.Command))
 		}
 	}
 	if n := len(out.Foreign); n > 0 {
 		fmt.Fprintf(&b, "  handlers of others, left as they are: %d\n", n)
 	}
 	for _, w := range out.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", w)
+		fmt.Fprintf(&b, "warning: %s\n", oneLine(w))
 	}
 	return b.String()
 }

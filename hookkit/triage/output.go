@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -73,6 +74,20 @@ func cut(text string, most int) string {
 func harmless(text string) string {
 	text = strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(visible(text))
 	return strings.Join(strings.Fields(text), " ")
+}
+
+// oneLine is a name, or an error that holds one, as a terminal can show it: without what it obeys, on one line. Nothing is masked or
+// escaped, so that people find the file.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(visible(text))
+}
+
+// oneLineError is an error for people.
+func oneLineError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(oneLine(err.Error()))
 }
 
 // cleanLines is a configured text as the agent may read it: lines stay, but none that looks like an item of our list.

@@ -72,8 +72,12 @@ func cut(text string, most int) string {
 
 // harmless makes one line and escapes markup.
 func harmless(text string) string {
-	text = strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(visible(text))
-	return strings.Join(strings.Fields(text), " ")
+	return strings.Join(strings.Fields(withoutMarkup(visible(text))), " ")
+}
+
+// withoutMarkup escapes what could open or close a tag, such as a reminder of the host's.
+func withoutMarkup(text string) string {
+	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text)
 }
 
 // oneLine is a name, or an error that holds one, as a terminal can show it: without what it obeys, on one line. Nothing is masked or
@@ -90,10 +94,10 @@ func oneLineError(err error) error {
 	return errors.New(oneLine(err.Error()))
 }
 
-// cleanLines is a configured text as the agent may read it: lines stay, but none that looks like an item of our list.
+// cleanLines is a configured text as the agent may read it: lines stay, but none that looks like an item of our list, and no markup.
 func cleanLines(text string) string {
 	var b strings.Builder
-	for line := range strings.Lines(strings.ReplaceAll(mask(text), "\r", "")) {
+	for line := range strings.Lines(withoutMarkup(strings.ReplaceAll(mask(text), "\r", ""))) {
 		if bare := strings.TrimLeft(line, " \t"); strings.HasPrefix(bare, "-") {
 			if item := strings.TrimLeft(bare, "- \t"); strings.HasPrefix(item, "[") {
 				line = item

@@ -3,6 +3,8 @@
 package integration
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -143,4 +145,30 @@ func TestTriageKeyStaysWithItsProvider(t *testing.T) {
 	w.env = append(w.env, "HTTPS_PROXY=http://127.0.0.1:1") // the provider's own server is out of reach
 	w.stop().allows()
 	assert.Equal(t, len(server.Requests()), 0)
+}
+
+// TestTriageKeyStaysWithTheUser: no variable of a project makes a file of the project's one of the user's.
+func TestTriageKeyStaysWithTheUser(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ variable, file string }{
+		{"XDG_CONFIG_HOME=$DIR/cfg", "cfg/memory-triage/memory-config.json"},
+		{"HOME=$DIR/cfg", "cfg/.config/memory-triage/memory-config.json"},
+		{"HOME=$DIR", ".claude/memory-config.json"},
+	} {
+		for _, dir := range []string{"", "/proc/self/cwd"} {
+			w, server := doubtful(t)
+			w.userConfig("{}")
+			w.file(filepath.Join(w.project, c.file), `{"triage":{"llm_provider":"claude-haiku",`+doubtSettings+`,"llm_endpoint":`+quoted(server.URL())+`}}`)
+			if dir == "" {
+				dir = w.project
+			} else if _, err := os.Stat(dir); err != nil {
+				continue // no Linux
+			}
+			w.env = append(w.env, strings.ReplaceAll(c.variable, "$DIR", dir), "HTTPS_PROXY=http://127.0.0.1:1") // the provider's own server is out of reach
+			r := w.stop()
+			assert.Equal(t, r.exit, 0)
+			assert.Assert(t, strings.Contains(r.stdout, "llm_endpoint counts only in the user's own settings, and this file lies in the project's folder; it is ignored"), r.stdout)
+			assert.Equal(t, len(server.Requests()), 0, "%v in %s", c, dir)
+		}
+	}
 }

@@ -64,7 +64,7 @@ const configName = "memory-config.json"
 // configSource is a file that may hold settings.
 type configSource struct {
 	path string
-	user bool // the user's own: it may say where requests go
+	user bool // the user's own: it may say where requests go, unless it lies in the project's folder
 }
 
 // configSources lists the files in which settings are looked for; the first that exists counts for each setting.
@@ -94,18 +94,25 @@ func configSources(project string, env func(string) string) []configSource {
 // loadConfig reads the settings: environment over the project's file over the user's over the defaults. It never fails: each warning
 // names a value that cannot be used, and its place.
 func loadConfig(project string, env func(string) string) (Config, []string) {
-	l := configLoader{config: defaultConfig()}
-	sources := configSources(project, env)
-	for _, source := range slices.Backward(sources) { // the nearest last, so that it counts
-		l.file(source)
-	}
-	l.environment(env)
+	l := configLoader{config: defaultConfig(), project: project, home: homeOfUser}
+	l.load(env)
 	return l.config, l.warnings
 }
 
 type configLoader struct {
 	config   Config
 	warnings []string
+	project  string
+	home     func() string // the user's home, whatever HOME says
+	users    []fs.FileInfo // the user's files that were read
+}
+
+func (l *configLoader) load(env func(string) string) {
+	sources := configSources(l.project, env)
+	for _, source := range slices.Backward(sources) { // the nearest last, so that it counts
+		l.file(source)
+	}
+	l.environment(env)
 }
 
 // warn tells of a value that cannot be used.
@@ -134,7 +141,7 @@ func shown(value any) string {
 
 func (l *configLoader) file(source configSource) {
 	data, err := readSmall(source.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || l.isUsers(source) {
 		return
 	}
 	if err != nil {
@@ -154,6 +161,9 @@ func (l *configLoader) file(source configSource) {
 		return
 	}
 	l.config.Files = append(l.config.Files, source.path)
+	if source.user {
+		l.dropProjects(source.path, file.Triage)
+	}
 	for _, name := range slices.Sorted(maps.Keys(file.Triage)) {
 		var value any
 		if err := json.Unmarshal(file.Triage[name], &value); err != nil {

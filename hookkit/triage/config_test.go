@@ -172,6 +172,82 @@ func TestEndpointOfAProvider(t *testing.T) {
 	}
 }
 
+// TestWhoseFile: what only the user may say counts where the file is the user's, whatever variables and links lead to it.
+func TestWhoseFile(t *testing.T) {
+	t.Parallel()
+	const xdg = "memory-triage/" + configName
+	const claude = ".claude/" + configName
+	for _, c := range []struct {
+		name, file, project, home, configHome, users string // below one folder; users is the home in the list of users
+		dirs                                         []string
+		links                                        map[string]string
+		theirs                                       bool // the file is the project's
+	}{
+		{name: "ordinary", file: "home/" + claude, project: "work/p", home: "home", users: "home"},
+		{name: "ordinary, XDG", file: "etc/" + xdg, project: "work/p", home: "home", configHome: "etc", users: "home"},
+		{name: "a neighbour's name", file: "work/pp/" + xdg, project: "work/p", home: "home", configHome: "work/pp", users: "home"},
+		{name: "XDG in the project", file: "work/p/cfg/" + xdg, project: "work/p", home: "home", configHome: "work/p/cfg", users: "home", theirs: true},
+		{name: "XDG over a link", file: "work/p/cfg/" + xdg, project: "work/p", home: "home", configHome: "link", links: map[string]string{"link": "work/p/cfg"}, users: "home", theirs: true},
+		{name: "the project over a link", file: "work/p/cfg/" + xdg, project: "link", home: "home", configHome: "work/p/cfg", links: map[string]string{"link": "work/p"}, users: "home", theirs: true},
+		{name: "a link into the project", file: "work/p/x.json", project: "work/p", home: "home", links: map[string]string{"home/" + claude: "work/p/x.json"}, users: "home", theirs: true},
+		{name: "HOME in the project", file: "work/p/h/" + claude, project: "work/p", home: "work/p/h", users: "home", theirs: true},
+		{name: "HOME is the project", file: "work/p/" + claude, project: "work/p", home: "work/p", users: "home", theirs: true},
+		{name: "the same, and nobody knows the home", file: "work/p/" + claude, project: "work/p", home: "work/p", theirs: true},
+		{name: "in the work tree", file: "work/cfg/" + xdg, project: "work/p", home: "home", configHome: "work/cfg", dirs: []string{"work/.git/HEAD"}, users: "home", theirs: true},
+		{name: "the project is the home", file: "home/" + claude, project: "home", home: "home", users: "home"},
+		{name: "the project is the home, XDG", file: "home/.config/" + xdg, project: "home", home: "home", users: "home"},
+		{name: "the project is the home, over links", file: "home/" + claude, project: "link", home: "home", users: "other", links: map[string]string{"link": "home", "other": "home"}},
+		{name: "the home is in the project", file: "work/home/" + claude, project: "work", home: "work/home", users: "work/home"},
+		{name: "the home is a work tree", file: "home/" + claude, project: "home/p", home: "home", dirs: []string{"home/.git/HEAD"}, users: "home"},
+		{name: "the home is a work tree, XDG in the project", file: "home/p/cfg/" + xdg, project: "home/p", home: "home", configHome: "home/p/cfg", dirs: []string{"home/.git/HEAD"}, users: "home", theirs: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			at := func(path string) string {
+				if path == "" {
+					return ""
+				}
+				return filepath.Join(dir, path)
+			}
+			for _, d := range append(c.dirs, "work/p/x", "home/p/x") {
+				assert.NilError(t, os.MkdirAll(at(d), 0o700))
+			}
+			write(t, at(c.file), `{"triage":{"llm_provider":"openai","llm_endpoint":"http://there","llm_model":"m","llm_timeout_ms":0,"heuristic_threshold":0.4}}`)
+			for link, to := range c.links {
+				assert.NilError(t, os.MkdirAll(filepath.Dir(at(link)), 0o700))
+				assert.NilError(t, os.Symlink(at(to), at(link)))
+			}
+			l := configLoader{config: defaultConfig(), project: at(c.project), home: func() string { return at(c.users) }}
+			l.load(func(name string) string {
+				return map[string]string{"HOME": at(c.home), "XDG_CONFIG_HOME": at(c.configHome)}[name]
+			})
+			// Every other setting counts, and a bad value is told once.
+			assert.Equal(t, l.config.Threshold, 0.4)
+			assert.Equal(t, l.config.Provider, "openai")
+			said := strings.Join(l.warnings, "\n")
+			assert.Equal(t, strings.Count(said, "llm_timeout_ms is 0"), 1, said)
+			if c.theirs {
+				assert.Equal(t, l.config.Endpoint+l.config.Model, "")
+				assert.Equal(t, len(l.warnings), 3, said)
+				for _, name := range usersOnly {
+					assert.Assert(t, strings.Contains(said, configName+": "+name+" counts only in the user's own settings, and this file lies in the project's folder; it is ignored"), said)
+				}
+				return
+			}
+			assert.Equal(t, l.config.Endpoint+" "+l.config.Model, "http://there m")
+			assert.Equal(t, len(l.warnings), 1, said)
+		})
+	}
+}
+
+// TestHomeOfUser: the home is not taken from the variable.
+func TestHomeOfUser(t *testing.T) {
+	before := homeOfUser()
+	t.Setenv("HOME", t.TempDir())
+	assert.Equal(t, homeOfUser(), before)
+}
+
 // TestTooManyKeywords: what the tables cannot hold is left out, and the rules of the program stay.
 func TestTooManyKeywords(t *testing.T) {
 	t.Parallel()

@@ -194,7 +194,9 @@ func withoutTag(text, open, end string) string {
 			break
 		}
 		if next := i + len(open); next < len(text) && !strings.ContainsRune("> \n", rune(text[next])) {
-			break // a longer tag's name
+			kept.WriteString(text[:next]) // a longer tag's name
+			text = text[next:]
+			continue
 		}
 		kept.WriteString(text[:i])
 		j := strings.Index(text[i:], end)

@@ -102,6 +102,7 @@ func TestRecords(t *testing.T) {
 		{"a result", `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"we decided"}]},"toolUseResult":{}}`, "", ""},
 		{"a command", `{"type":"user","message":{"content":"<command-name>/x</command-name>"}}`, "", ""},
 		{"a reminder inside", `{"type":"user","message":{"content":"a<system-reminder>we decided</system-reminder> b"}}`, "a  b", ""},
+		{"a reminder after a longer tag", `{"type":"user","message":{"content":"a <system-reminders> b\n<system-reminder>we decided</system-reminder>"}}`, "a <system-reminders> b", ""},
 		{"hook feedback", `{"type":"user","message":{"content":"Stop hook feedback:\nx"}}`, "", ""},
 		{"an interrupt", `{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}`, "", ""},
 		{"an attachment", `{"attachment":{"type":"x"},"type":"user","message":{"content":"hello"}}`, "", ""},

@@ -16,6 +16,9 @@ func TestTriageWhoseWords(t *testing.T) {
 		asks       bool
 	}{
 		{"a reminder after a longer tag", "Fix the <system-reminders> parser please.\n<system-reminder>" + saysPreference + "</system-reminder>", false},
+		{"a tag that is spoken of", "The parser drops <system-reminder> tags. " + saysPreference, true},
+		{"and a reminder behind", "The parser drops <system-reminder> tags. " + saysPreference + "\n<system-reminder>" + saysDebt + "</system-reminder>", true},
+		{"a tag without an end", "Fix the parser please.\n<system-reminder>\n" + saysPreference, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

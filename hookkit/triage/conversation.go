@@ -185,33 +185,55 @@ func withoutHost(text string) string {
 	return text
 }
 
-// withoutTag takes out what stands between a tag and its end; a tag that is not closed takes the rest.
+// withoutTag takes out what stands between a tag and its end. A tag that is not closed takes the rest where it begins a line, as the host
+// writes its own; elsewhere somebody speaks of the tag, and so where another one opens before the end.
 func withoutTag(text, open, end string) string {
 	var kept strings.Builder
-	for {
-		i := strings.Index(text, open)
+	rest, closing := 0, 0 // what is not kept yet, and the next end
+	for at := 0; ; {
+		i := nextTag(text, at, open)
 		if i < 0 {
 			break
 		}
-		if next := i + len(open); next < len(text) && !strings.ContainsRune("> \n", rune(text[next])) {
-			kept.WriteString(text[:next]) // a longer tag's name
-			text = text[next:]
+		at = i + len(open)
+		if closing < at {
+			if closing = strings.Index(text[at:], end) + at; closing < at {
+				closing = len(text) // none; it is not looked for again
+			}
+		}
+		if !beginsLine(text, i) && (closing == len(text) || nextTag(text[:closing], at, open) >= 0) {
 			continue
 		}
-		kept.WriteString(text[:i])
-		j := strings.Index(text[i:], end)
-		if j < 0 {
-			text = ""
-			break
+		kept.WriteString(text[rest:i])
+		if closing == len(text) {
+			return kept.String()
 		}
 		kept.WriteByte(' ')
-		text = text[i+j+len(end):]
+		rest = closing + len(end)
+		at = rest
 	}
-	if kept.Len() == 0 {
-		return text
-	}
-	kept.WriteString(text)
+	kept.WriteString(text[rest:])
 	return kept.String()
+}
+
+// nextTag is where a tag opens at or after a place, -1 for nowhere. A longer name that begins alike is another tag's.
+func nextTag(text string, at int, open string) int {
+	for {
+		i := strings.Index(text[at:], open)
+		if i < 0 {
+			return -1
+		}
+		i, at = at+i, at+i+len(open)
+		if at == len(text) || strings.ContainsRune("> \n", rune(text[at])) {
+			return i
+		}
+	}
+}
+
+// beginsLine says whether nothing but blanks stands in front of a place in its line.
+func beginsLine(text string, at int) bool {
+	head := strings.TrimRight(text[:at], " \t")
+	return head == "" || head[len(head)-1] == '\n'
 }
 
 // appendLast adds the event's last message when the transcript does not hold it yet. Of a long one the end tells: the transcript's

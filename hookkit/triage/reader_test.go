@@ -209,13 +209,38 @@ func TestCollected(t *testing.T) {
 	})
 }
 
-// TestManyTags: thousands of reminders in one prompt are taken out in one go.
+// TestManyTags: thousands of reminders in one prompt are taken out in one go, and thousands that are spoken of are left in one go.
 func TestManyTags(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	text := withoutHost("a" + strings.Repeat("<system-reminder>x</system-reminder>", 25_000) + "b")
 	assert.Assert(t, time.Since(began) < time.Second, "%v", time.Since(began))
 	assert.Equal(t, strings.Join(strings.Fields(text), " "), "a b")
-	assert.Equal(t, withoutTag("a <x>b</x> c <x>d", "<x", "</x>"), "a   c ")
-	assert.Equal(t, withoutTag("<x>b", "<x", "</x>"), "")
+	began = time.Now()
+	spoken := strings.Repeat("the <system-reminder> tag ", 40_000)
+	assert.Assert(t, withoutHost(spoken+"\n<system-reminder>x</system-reminder>") == spoken+"\n ")
+	assert.Assert(t, withoutHost(spoken+".") == spoken+".")
+	assert.Assert(t, time.Since(began) < time.Second, "%v", time.Since(began))
+}
+
+// TestWithoutTag: what is enclosed goes, and so does the rest behind a tag that begins a line; a tag that is only spoken of takes nothing.
+func TestWithoutTag(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"a <x>b</x> c <x>d</x>", "a   c  "},
+		{"a <x>b", "a <x>b"},
+		{"<x>b", ""},
+		{"a\n  <x>b\nc", "a\n  "},
+		{"a <x> b\n<x>c</x>\nd", "a <x> b\n \nd"},
+		{"a <x> b <x>c</x> d", "a <x> b   d"},
+		{"a\n<x>b <x> c</x> d", "a\n  d"},
+		{"a <x> and </x> b", "a   b"},
+		{"a </x> b <x>", "a </x> b <x>"},
+		{"a <xy> b <x>c</x>", "a <xy> b  "},
+		{"a <xy> b <x>c <xy> d</x>", "a <xy> b  "},
+		{"<x y='1'>b</x>", " "},
+		{"<x", ""},
+	} {
+		assert.Equal(t, withoutTag(c.text, "<x", "</x>"), c.want, c.text)
+	}
 }

@@ -19,6 +19,10 @@ func TestTriageWhoseWords(t *testing.T) {
 		{"a tag that is spoken of", "The parser drops <system-reminder> tags. " + saysPreference, true},
 		{"and a reminder behind", "The parser drops <system-reminder> tags. " + saysPreference + "\n<system-reminder>" + saysDebt + "</system-reminder>", true},
 		{"a tag without an end", "Fix the parser please.\n<system-reminder>\n" + saysPreference, false},
+		{"a hook that is spoken of", "PreToolUse hook output is noisy. " + saysPreference, true},
+		{"feedback that is spoken of", "Stop hook feedback is noisy. " + saysPreference, true},
+		{"feedback", "Stop hook feedback:\n[tests]: " + saysPreference, false},
+		{"a hook's error", "PreToolUse:Edit hook error: [style]: " + saysPreference, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

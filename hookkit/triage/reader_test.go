@@ -209,6 +209,26 @@ func TestCollected(t *testing.T) {
 	})
 }
 
+// TestHookTexts: what the host passes on from a hook is nobody's words, in the forms in which it writes it; words about hooks are.
+func TestHookTexts(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"Stop hook feedback:\n[tests]: 2 failures", "Stop hook feedback:", "SubagentStop hook feedback:\nName the test.",
+		`Stop hook blocking error from command: "tests": 2 failures`, `PostToolUse:Edit hook blocking error from command: "eval": no`,
+		"PreToolUse:Write hook error: [hook]: no", "PreToolUse:mcp__db__query hook additional context: x",
+		"UserPromptSubmit hook additional context: x", "SessionStart:startup hook success: hello",
+	} {
+		assert.Equal(t, withoutHost(text), "", text)
+	}
+	for _, text := range []string{
+		"Stop hook feedback is noisy.", "Stop hook feedback: it is noisy.", "PreToolUse hook output is noisy.", "PostToolUse hooks are slow.",
+		"UserPromptSubmit hook: always log it.", "Stop hook errors are hidden.", "The Stop hook feedback:\nit is noisy.",
+		"PreToolUse hook error: it is noisy.", "PreToolUse: the hook error: it is noisy.",
+	} {
+		assert.Equal(t, withoutHost(text), text)
+	}
+}
+
 // TestManyTags: thousands of reminders in one prompt are taken out in one go, and thousands that are spoken of are left in one go.
 func TestManyTags(t *testing.T) {
 	t.Parallel()

@@ -35,3 +35,33 @@ func TestTriageWhoseWords(t *testing.T) {
 		})
 	}
 }
+
+// TestTriageWindowOfTheLast: the window holds as many messages where the last one is not in the transcript yet.
+func TestTriageWindowOfTheLast(t *testing.T) {
+	t.Parallel()
+	const last = "Done, anything else?"
+	for _, c := range []struct {
+		name, most string
+		lags, asks bool
+	}{
+		{"one, in the transcript", "1", false, false},
+		{"one, lagging", "1", true, false},
+		{"two, in the transcript", "2", false, true},
+		{"two, lagging", "2", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newTriageWorld(t).user(saysDecision)
+			w.env = []string{"MEMORY_TRIAGE_MAX_TRANSCRIPT_MESSAGES=" + c.most}
+			if !c.lags {
+				w.agent(last)
+			}
+			r := w.stop("last_assistant_message", quoted(last))
+			if c.asks {
+				r.asksFor("DECISION " + saysDecision)
+			} else {
+				r.allows()
+			}
+		})
+	}
+}

@@ -260,8 +260,8 @@ func beginsLine(text string, at int) bool {
 }
 
 // appendLast adds the event's last message when the transcript does not hold it yet. Of a long one the end tells: the transcript's
-// may have lost its middle.
-func (c *conversation) appendLast(text string) {
+// may have lost its middle. It is one of the most messages of the window, which the first one leaves for it.
+func (c *conversation) appendLast(text string, most int) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return
@@ -275,4 +275,7 @@ func (c *conversation) appendLast(text string) {
 		}
 	}
 	c.messages = append(c.messages, message{agent: true, text: text, at: 0})
+	if over := len(c.messages) - most; over > 0 {
+		c.messages, c.partial = c.messages[over:], true
+	}
 }

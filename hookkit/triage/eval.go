@@ -179,7 +179,7 @@ func readCase(dir string) (labelled, error) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	conv, err := readConversation(f, size, defaultMessages)
-	conv.appendLast(event.LastAssistantMessage)
+	conv.appendLast(event.LastAssistantMessage, defaultMessages)
 	c.conversation = &conv
 	return c, err
 }

@@ -155,7 +155,7 @@ func analyseFile(r io.ReaderAt, size int64, config *Config, last string) (*analy
 	if err != nil {
 		return nil, err
 	}
-	conv.appendLast(last)
+	conv.appendLast(last, config.Messages)
 	return analyseConversation(&conv, config)
 }
 

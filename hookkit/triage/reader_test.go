@@ -164,10 +164,40 @@ func TestWindow(t *testing.T) {
 	assert.Equal(t, c.messages[0].text+"|"+c.messages[1].text, "second|part\n\npart\n\npart")
 	assert.Assert(t, c.partial)
 	assert.Equal(t, len(c.tools), 3) // the Write failed
-	c.appendLast("part\n\npart")
+	c.appendLast("part\n\npart", 2)
 	assert.Equal(t, len(c.messages), 2) // it is there already
-	c.appendLast("We are done.")
-	assert.Equal(t, c.messages[2].text, "We are done.")
+	c.appendLast("We are done.", 2)
+	assert.Equal(t, len(c.messages), 2) // the window does not grow
+	assert.Equal(t, c.messages[1].text, "We are done.")
+	assert.Equal(t, len(c.tools), 3)
+}
+
+// TestWindowOfTheLast: more came before where the last message takes the place of another one, and only there.
+func TestWindowOfTheLast(t *testing.T) {
+	t.Parallel()
+	data := `{"type":"user","message":{"content":"first"}}` + "\n" + `{"type":"user","message":{"content":"second"}}` + "\n"
+	for _, c := range []struct {
+		most    int
+		last    string
+		want    string
+		partial bool
+	}{
+		{1, "", "second", true},
+		{1, "Done.", "Done.", true},
+		{2, "", "first|second", false},
+		{2, "Done.", "second|Done.", true},
+		{3, "Done.", "first|second|Done.", false},
+	} {
+		conv, err := readConversation(strings.NewReader(data), int64(len(data)), c.most)
+		assert.NilError(t, err)
+		conv.appendLast(c.last, c.most)
+		var texts []string
+		for _, m := range conv.messages {
+			texts = append(texts, m.text)
+		}
+		assert.Equal(t, strings.Join(texts, "|"), c.want)
+		assert.Equal(t, conv.partial, c.partial, c.want)
+	}
 }
 
 // TestManyLinesOfOneReply: the time does not grow with the square of the lines, and of a long reply both ends are there.
@@ -187,7 +217,7 @@ func TestManyLinesOfOneReply(t *testing.T) {
 	text := c.messages[1].text
 	assert.Assert(t, strings.HasPrefix(text, "This is part 0 of the long reply.\n\nThis is part 1 of") && len(text) <= maxCollected, "%d bytes: %.100s", len(text), text)
 	assert.Assert(t, strings.HasSuffix(text, "part 39998 of the long reply.\n\nThis is part 39999 of the long reply."))
-	c.appendLast("This is part 39999 of the long reply.")
+	c.appendLast("This is part 39999 of the long reply.", 50)
 	assert.Equal(t, len(c.messages), 2)
 }
 

@@ -3,7 +3,11 @@
 package integration
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 const saysPreference = "From now on, always use tabs in this repository."
@@ -64,4 +68,41 @@ func TestTriageWindowOfTheLast(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTriageSourcesNamedMemory: a source in a folder with the name memory saves nothing.
+func TestTriageSourcesNamedMemory(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, path string // below the project
+		saves      bool
+	}{
+		{"a source", "src/memory/alloc.c", false},
+		{"notes", "memory/decisions.md", true},
+		{"notes of the agent", ".claude/memory/decisions.md", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := decided(t)
+			w.tool("Edit", map[string]any{"file_path": filepath.Join(w.project, c.path), "old_string": "a", "new_string": "b"}).agent("Okay.")
+			if r := w.stop(); c.saves {
+				r.allows()
+			} else {
+				r.asksFor("DECISION " + saysDecision)
+			}
+		})
+	}
+}
+
+// TestTriageProjectBelowMemory: in a project that is itself below a folder with the name memory, files are files of the work.
+func TestTriageProjectBelowMemory(t *testing.T) {
+	t.Parallel()
+	w := newTriageWorld(t)
+	w.project = filepath.Join(w.home, "memory", "app")
+	assert.NilError(t, os.MkdirAll(filepath.Join(w.project, ".claude"), 0o700))
+	for _, name := range []string{"README.md", "docs/use.md", "docs/plan.md"} {
+		w.tool("Edit", map[string]any{"file_path": filepath.Join(w.project, name), "old_string": "a", "new_string": "b"})
+	}
+	w.agent("All three files are changed and the tests pass.")
+	w.stop().asksFor("SESSION_SUMMARY 3 files changed: README.md, use.md, plan.md")
 }

@@ -163,7 +163,7 @@ for near misses why they count for nothing. Secrets are masked. No model is aske
 			if err == nil {
 				defer func() { _ = f.Close() }() // only read
 				var a *analysis
-				if a, err = analyseFile(f, size, &config, last); err == nil {
+				if a, err = analyseFile(f, size, &config, p.Dir, last); err == nil {
 					_, err = p.Stdout.Write([]byte(a.explain(&config)))
 				}
 			}

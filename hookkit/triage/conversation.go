@@ -30,9 +30,9 @@ type conversation struct {
 const defaultMessages = 50
 
 // readConversation reads the last most messages from the end of a transcript. Lines of one message count once; tool results and
-// messages without words do not count.
-func readConversation(r io.ReaderAt, size int64, most int) (conversation, error) {
-	b := builder{most: most, failed: map[string]bool{}}
+// messages without words do not count. The project's folder tells which files keep memories.
+func readConversation(r io.ReaderAt, size int64, most int, project string) (conversation, error) {
+	b := builder{most: most, project: project, failed: map[string]bool{}}
 	err := readTail(r, size, b.line)
 	c := conversation{tools: b.tools, asks: b.asks, partial: b.full || size > maxRead}
 	for i := range slices.Backward(b.messages) {
@@ -46,6 +46,7 @@ func readConversation(r io.ReaderAt, size int64, most int) (conversation, error)
 // builder collects messages from the last line to the first.
 type builder struct {
 	most     int
+	project  string      // its folder, "" where it is not known
 	messages []collected // latest first
 	tools    []toolUse   // latest first
 	asks     []int
@@ -118,6 +119,7 @@ func (b *builder) line(data []byte, cut bool) bool {
 	}
 	for _, tool := range slices.Backward(r.tools) {
 		tool.at = -b.seen
+		tool.memory = tool.edits() && keepsMemories(tool.path, b.project)
 		if shellTool(tool.name) && !b.failed[tool.id] {
 			b.commands++
 		}

@@ -178,7 +178,7 @@ func readCase(dir string) (labelled, error) {
 		return c, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	conv, err := readConversation(f, size, defaultMessages)
+	conv, err := readConversation(f, size, defaultMessages, event.CWD)
 	conv.appendLast(event.LastAssistantMessage, defaultMessages)
 	c.conversation = &conv
 	return c, err

@@ -239,7 +239,7 @@ func TestManyCommands(t *testing.T) {
 		b.WriteString(lineOf("user", fmt.Sprintf(`[{"type":"tool_result","content":"no","is_error":true,"tool_use_id":"t%d"}]`, 5000+i), "") + "\n")
 	}
 	commands(2000, maxCommands-3)
-	c, err := readConversation(strings.NewReader(b.String()), int64(b.Len()), 50)
+	c, err := readConversation(strings.NewReader(b.String()), int64(b.Len()), 50, "")
 	assert.NilError(t, err)
 	assert.Equal(t, len(c.messages), 2)
 	assert.Equal(t, len(c.tools), 1+2*maxCommands)

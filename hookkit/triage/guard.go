@@ -204,7 +204,7 @@ func (a *analysis) dropSaved() {
 	})
 	saved := noPlace
 	for _, t := range a.conv.tools {
-		if t.savesMemory() {
+		if t.memory {
 			saved = t.at
 		}
 	}
@@ -217,7 +217,7 @@ func (a *analysis) reports() []bool {
 	saves := slices.Clone(a.conv.asks)
 	var ends []int
 	for _, t := range a.conv.tools {
-		if t.savesMemory() {
+		if t.memory {
 			saves = append(saves, t.at)
 		} else if t.works() {
 			ends = append(ends, t.at)

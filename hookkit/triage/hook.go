@@ -146,12 +146,12 @@ func (k *hook) read(config *Config, e *hookkit.Stop) (*analysis, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	return analyseFile(f, size, config, e.LastAssistantMessage)
+	return analyseFile(f, size, config, e.ProjectDir(), e.LastAssistantMessage)
 }
 
 // analyseFile reads the end of a transcript and applies the rules, with what the agent saved to memory since taken out.
-func analyseFile(r io.ReaderAt, size int64, config *Config, last string) (*analysis, error) {
-	conv, err := readConversation(r, size, config.Messages)
+func analyseFile(r io.ReaderAt, size int64, config *Config, project, last string) (*analysis, error) {
+	conv, err := readConversation(r, size, config.Messages, project)
 	if err != nil {
 		return nil, err
 	}

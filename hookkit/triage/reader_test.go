@@ -123,6 +123,43 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// TestKeepsMemories: notes in a folder for memories, and neither sources in a folder of that name nor a project below one.
+func TestKeepsMemories(t *testing.T) {
+	t.Parallel()
+	const project = "/home/me/memory/app"
+	for _, c := range []struct {
+		path, project string
+		want          bool
+	}{
+		{"/p/.claude/memory/decisions.md", "/p", true},
+		{"/p/memory/2026/notes.org", "/p", true},
+		{"/p/docs/Memories/NOTES.TXT", "/p/", true},
+		{"/p/memory/index.json", "/p", true},
+		{"/p/memory/decisions", "/p", true},
+		{"memory/decisions.md", "/p", true},
+		{`docs\memory\decisions.md`, "/p", true},
+		{"/p/memory.md", "/p", false},
+		{"/p/src/memory/alloc.c", "/p", false},
+		{"/p/src/memory/orders.go", "", false},
+		{"/p/memory/.gitignore", "/p", false},
+		{"/p/memory/notes.md", "", true},
+		{project + "/README.md", project, false},
+		{project + "/docs/plan.md", project, false},
+		{project + "/README.md", "/home/me/memory/ap", false},
+		{project + "/memory/plan.md", project, true},
+		{project + "/.claude/memory/plan.md", project, true},
+		{"/home/me/memory/other/plan.md", project, false},
+		{"/home/me/.claude/projects/-home-me-memory-app/memory/MEMORY.md", project, true},
+		{"/home/me/.claude/CLAUDE.md", project, false},
+		{"/home/me/memory/.claude/settings.json", project, false},
+		{"/p/.claude/worktrees/memory/README.md", "/p/.claude/worktrees/memory", false},
+		{"", "/p", false},
+		{"/", "/", false},
+	} {
+		assert.Equal(t, keepsMemories(c.path, c.project), c.want, "%+v", c)
+	}
+}
+
 // TestRealTranscripts reads recordings of a real client: prompts and replies, and nothing of the client's own.
 func TestRealTranscripts(t *testing.T) {
 	t.Parallel()
@@ -131,7 +168,7 @@ func TestRealTranscripts(t *testing.T) {
 	} {
 		f, size, err := openTranscript("../../integration/testdata/replay/" + name + ".transcript.jsonl")
 		assert.NilError(t, err)
-		c, err := readConversation(f, size, 50)
+		c, err := readConversation(f, size, 50, "")
 		assert.NilError(t, err)
 		assert.NilError(t, f.Close())
 		all := ""
@@ -158,7 +195,7 @@ func TestWindow(t *testing.T) {
 		b.WriteString(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":"x"}]}}` + "\n")
 	}
 	b.WriteString(`{"type":"assistant","message":{"id":"m2","content":[{"type":"tool_use","id":"t2","name":"Write","input":{"file_path":"/b.go"}}]}}` + "\n")
-	c, err := readConversation(bytes.NewReader(b.Bytes()), int64(b.Len()), 2)
+	c, err := readConversation(bytes.NewReader(b.Bytes()), int64(b.Len()), 2, "")
 	assert.NilError(t, err)
 	assert.Equal(t, len(c.messages), 2)
 	assert.Equal(t, c.messages[0].text+"|"+c.messages[1].text, "second|part\n\npart\n\npart")
@@ -188,7 +225,7 @@ func TestWindowOfTheLast(t *testing.T) {
 		{2, "Done.", "second|Done.", true},
 		{3, "Done.", "first|second|Done.", false},
 	} {
-		conv, err := readConversation(strings.NewReader(data), int64(len(data)), c.most)
+		conv, err := readConversation(strings.NewReader(data), int64(len(data)), c.most, "")
 		assert.NilError(t, err)
 		conv.appendLast(c.last, c.most)
 		var texts []string
@@ -210,7 +247,7 @@ func TestManyLinesOfOneReply(t *testing.T) {
 		fmt.Fprintf(&b, `{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"This is part %d of the long reply."}]}}`+"\n", i)
 	}
 	began := time.Now()
-	c, err := readConversation(bytes.NewReader(b.Bytes()), int64(b.Len()), 50)
+	c, err := readConversation(bytes.NewReader(b.Bytes()), int64(b.Len()), 50, "")
 	assert.NilError(t, err)
 	assert.Assert(t, time.Since(began) < time.Second, "%v", time.Since(began))
 	assert.Equal(t, len(c.messages), 2)

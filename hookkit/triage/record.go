@@ -2,6 +2,7 @@ package triage
 
 import (
 	"bytes"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -22,6 +23,7 @@ type toolUse struct {
 	id, name string
 	path     string // the file that it changes
 	command  string // the head of a shell's command
+	memory   bool   // the file is one in which memories are kept
 	at       int    // place in the transcript; larger is later
 }
 
@@ -430,15 +432,31 @@ func (p *recordParser) input(key []byte, tool *toolUse) (err error) {
 func (t toolUse) edits() bool { return t.path != "" && editTool(t.name) }
 
 // works says whether the call changes a file of the work, and not a memory.
-func (t toolUse) works() bool { return t.edits() && !t.savesMemory() }
+func (t toolUse) works() bool { return t.edits() && !t.memory }
 
-// savesMemory says whether the tool writes a file below a folder for memories.
-func (t toolUse) savesMemory() bool {
-	if !t.edits() {
+// noteFormats are the endings of files in which notes are kept; a name without one may be such a file too.
+var noteFormats = []string{"", ".md", ".mdx", ".markdown", ".txt", ".org", ".adoc", ".json", ".jsonl", ".yaml", ".yml", ".edn", ".toml"}
+
+// keepsMemories says whether a file is one for memories: notes below a folder for them. That the project itself is below such a folder says
+// nothing; "" is a project that is not known.
+func keepsMemories(path, project string) bool {
+	names := namesOf(path)
+	if len(names) == 0 || !slices.Contains(noteFormats, filepath.Ext(names[len(names)-1])) {
 		return false
 	}
-	parts := strings.FieldsFunc(strings.ToLower(t.path), func(r rune) bool { return r == '/' || r == '\\' })
-	return len(parts) > 1 && slices.ContainsFunc(parts[:len(parts)-1], func(s string) bool { return s == "memory" || s == "memories" })
+	folders := names[:len(names)-1]
+	for _, name := range namesOf(project) {
+		if len(folders) == 0 || folders[0] != name {
+			break
+		}
+		folders = folders[1:]
+	}
+	return slices.Contains(folders, "memory") || slices.Contains(folders, "memories")
+}
+
+// namesOf lists the names in a path, in small letters.
+func namesOf(path string) []string {
+	return strings.FieldsFunc(strings.ToLower(path), func(r rune) bool { return r == '/' || r == '\\' })
 }
 
 var newline = []byte("\n")

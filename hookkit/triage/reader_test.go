@@ -149,6 +149,7 @@ func TestKeepsMemories(t *testing.T) {
 		{project + "/memory/plan.md", project, true},
 		{project + "/.claude/memory/plan.md", project, true},
 		{"/home/me/memory/other/plan.md", project, false},
+		{"/home/me/memory/plan.md", "/p", true},
 		{"/home/me/.claude/projects/-home-me-memory-app/memory/MEMORY.md", project, true},
 		{"/home/me/.claude/CLAUDE.md", project, false},
 		{"/home/me/memory/.claude/settings.json", project, false},

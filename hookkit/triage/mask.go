@@ -21,6 +21,7 @@ func mask(text string) string {
 	m.urls()
 	m.tokens()
 	m.longRuns()
+	m.drawnTokens()
 	return m.result()
 }
 
@@ -304,7 +305,12 @@ func count(run string) (digits, upper, lower int) {
 
 func drawn(run string) bool {
 	digits, upper, lower := count(run)
-	if strings.Count(run, "_") >= 2 && upper == 0 && wordsAndNumbers(run) {
+	parted := strings.Count(run, "_") >= 2
+	if parted && upper == 0 && wordsAndNumbers(run) {
+		return false
+	}
+	// OrderServiceV2Test2024, TLS_RSA_WITH_AES_256_GCM_SHA384: what has letters of one case only is a name if it is parted.
+	if mixed := upper > 0 && lower > 0; parted && !choppy(run) || mixed && pieceLength(run) >= 240 {
 		return false
 	}
 	return digits >= 3 && upper+lower >= 4 || upper >= 6 && lower >= 6 && !strings.Contains(run, "_") && digits > 0

@@ -37,6 +37,13 @@ var hiddenSecrets = []struct{ name, text, secret string }{
 	{"after an escape", "%3Fx%3D" + awsKey, "IOSFOD"},
 	{"after a line end in a string", `"a\n` + awsKey + `"`, "IOSFOD"},
 	{"after an underscore", "prod_" + awsKey, "IOSFOD"},
+	{"GitLab's runner", "glrt-" + "2CR8_eVxiio-1QmzPZwa", "eVxiio"},
+	{"GitLab's deploy", "gldt-" + "aaaaaaaa-bbbbbbbbbbb", "bbbbb"},
+	{"GitLab's feed", "glft-" + "aaaaaaaa-bbbbbbbbbbb", "bbbbb"},
+	{"PlanetScale's password", "pscale_pw_" + "9WXuHM_G1cON-Ks9dp4F", "Ks9dp"},
+	{"PlanetScale's token", "pscale_tkn_" + "aaaaaaaaaa-bbbbbbbbb", "bbbbb"},
+	{"PlanetScale's other", "pscale_oauth_" + "aaaaaaaa-bbbbbbbbb", "bbbbb"},
+	{"a token with a name before it", "store-token_" + "OQMNQZXu5EF8Dvrc-t081uL", "Dvrc"},
 	{"an AWS secret without a name", "wJalrXUtnFEMI" + "/K7MDENG/bPxRfiCYEXAMPLEKEY", "K7MDENG"},
 
 	{"a query with a key", "https://h/x?key=" + awsKey, "IOSFOD"},

@@ -432,7 +432,7 @@ func (m *masker) commands() {
 		equals := strings.IndexByte(word, '=')
 		switch {
 		case given && equals > 0:
-			v := valueAt(text, from+equals+1)
+			v := shellValueAt(text, from+equals+1)
 			m.hide(v.from, v.to)
 			skipped = v.end
 		case given && before == "setx": // NAME VALUE

@@ -244,6 +244,9 @@ func (m *masker) valueOf(kind nameKind, before string, from, to int) {
 func (m *masker) assigned(kind nameKind, from, to int, sep sign) {
 	text := m.text
 	v := valueAt(text, sep.end)
+	if sep.assigns && sep.tight || strings.HasPrefix(text[v.from:], "$(") {
+		v = shellValueAt(text, sep.end)
+	}
 	value := text[v.from:v.to]
 	name := strings.ToLower(text[from:to])
 	if strings.HasSuffix(name, "authorization") || strings.HasSuffix(name, "auth") || strings.HasSuffix(name, "token") {
@@ -528,6 +531,42 @@ func valueAt(text string, i int) valueSpan {
 		v.to--
 	}
 	return v
+}
+
+// shellValueAt is valueAt for what a shell assigns: $(echo a b), ${A:-a b} and (a b) are values with all their words.
+func shellValueAt(text string, i int) valueSpan {
+	const far = 1 << 10 // nobody's command is longer; what is still open there goes to the end
+	i = skipBlanks(text, i)
+	var open []byte // what closes the brackets and quotes that are open
+	bracket := false
+	end := i
+	for ; end < min(len(text), i+far); end++ {
+		c := text[end]
+		n := len(open)
+		switch {
+		case c == '\\':
+			end++
+		case n > 0 && c == open[n-1]:
+			open = open[:n-1]
+		case n > 0 && open[n-1] == '\'':
+		case c == '(' && (end == i || n > 0 && open[n-1] == ')' || strings.IndexByte("$<>", text[end-1]) >= 0):
+			open, bracket = append(open, ')'), true
+		case c == '{' && end > i && text[end-1] == '$':
+			open, bracket = append(open, '}'), true
+		case c == '"' && (n > 0 || end == i), c == '\'' && (n > 0 && open[n-1] != '"' || end == i):
+			open = append(open, c)
+		case n > 0:
+		case isSpace(c) || c == ')' || endsValue(text, end):
+			if !bracket {
+				return valueAt(text, i)
+			}
+			return valueSpan{from: i, to: end, end: end, quoted: text[i] == '"'}
+		}
+	}
+	if !bracket {
+		return valueAt(text, i)
+	}
+	return valueSpan{from: i, to: len(text), end: len(text), quoted: text[i] == '"'}
 }
 
 // quotedAt finds a value in quotes. Where they do not close, a cut sentence ends within it.

@@ -455,8 +455,28 @@ func closed(text string, i int) int {
 		case strings.HasPrefix(text[i:], "%5D") || strings.HasPrefix(text[i:], "%5d") || strings.HasPrefix(text[i:], "%22"):
 			i += 3
 		default:
-			return i
+			end := tagAt(text, i)
+			if end == i {
+				return i
+			}
+			i = end
 		}
+	}
+	return i
+}
+
+// tagAt is the end of an HTML tag that sets words off, <code> or </b>; i where there is none.
+func tagAt(text string, i int) int {
+	if i >= len(text) || text[i] != '<' {
+		return i
+	}
+	name, _, ok := strings.Cut(text[i+1:min(len(text), i+10)], ">")
+	if !ok {
+		return i
+	}
+	switch strings.ToLower(strings.TrimPrefix(name, "/")) {
+	case "b", "i", "u", "em", "tt", "kbd", "var", "code", "samp", "span", "strong":
+		return i + len("<>") + len(name)
 	}
 	return i
 }
@@ -496,11 +516,17 @@ func separator(text string, i int) (sign, bool) {
 	default:
 		return s, false
 	}
-	// "**Password:** …"
+	// "**Password:** …", "Password: <code>…"
 	for s.end < len(text) && text[s.end] == '*' {
 		s.end++
 	}
+	if tag := tagAt(text, s.end); tag > s.end {
+		s.end = tag
+	}
 	s.tight = at == i && s.end < len(text) && !isSpace(text[s.end])
+	if start := skipBlanks(text, s.end); tagAt(text, start) > start {
+		s.end = tagAt(text, start)
+	}
 	return s, true
 }
 

@@ -79,6 +79,8 @@ var hiddenSecrets = []struct{ name, text, secret string }{
 	{"EDN", `{:password "swordfish"}`, "swordfish"},
 	{"Ruby", ":password => 'swordfish'", "swordfish"},
 	{"XML", "<password>swordfish</password>", "swordfish"},
+	{"HTML", "<code>password</code>: <code>swordfish</code>", "swordfish"},
+	{"HTML with the colon within", "<b>Password:</b> swordfish", "swordfish"},
 	{"a property", "spring.datasource.password=swordfish", "swordfish"},
 	{"camel case", `dbPassword: "swordfish"`, "swordfish"},
 	{"a name with more behind", "DB_PASSWORD_PROD=swordfish", "swordfish"},

@@ -360,6 +360,13 @@ func (m *masker) urls() {
 			}
 		}
 		if strings.IndexByte(word, '@') < 0 {
+			m.brokenLogin(from, to)
+			continue
+		}
+		if at := strings.Index(word, "jdbc:oracle:"); at >= 0 { // …:thin:NAME/PASSWORD@
+			at += len("jdbc:oracle:")
+			at += strings.IndexByte(word[at:], ':') + 1
+			m.hide(from+at, from+strings.LastIndexByte(word, '@'))
 			continue
 		}
 		schemes := 0
@@ -374,16 +381,37 @@ func (m *masker) urls() {
 				rest = rest[:next]
 			}
 			host := rest[:strings.IndexAny(rest+"/", "/?#")]
+			name, _, named := strings.Cut(host, "@")
 			switch {
-			case strings.Contains(host, "@"):
-				m.hide(from+at, from+at+strings.LastIndexByte(host, '@'))
-			case strings.Contains(host, ":") && strings.Contains(rest, "@"): // a password may hold a slash
+			case strings.Contains(name, ":") && strings.Contains(rest, "@"): // a password may hold a slash, and an @ too
 				m.hide(from+at, from+at+strings.LastIndexByte(rest, '@'))
+			case named:
+				m.hide(from+at, from+at+strings.LastIndexByte(host, '@'))
 			}
 		}
 		if schemes == 0 {
 			m.login(from, word)
 		}
+	}
+}
+
+// brokenLogin hides SCHEME://NAME:PASSWORD where a line ends within the password, or the text: what follows the colon is no port.
+func (m *masker) brokenLogin(from, to int) {
+	text := m.text
+	at := strings.Index(text[from:to], "://")
+	if at < 0 {
+		return
+	}
+	at += from + len("://")
+	_, port, ok := strings.Cut(text[at:to], ":")
+	if !ok || port == "" || strings.ContainsAny(port[:1], "0123456789$<{[:*/?#") || strings.Contains(text[at:to], "/:") {
+		return
+	}
+	next, end := wordAt(text, to)
+	if i := strings.IndexByte(text[next:end], '@'); i >= 0 && next+i+1 < end && letterOrDigit(text[next+i+1]) {
+		m.hide(at, next+strings.LastIndexByte(text[next:end], '@'))
+	} else if next == end && !strings.EqualFold(strings.TrimRight(port, "`'\".,;)/"), "port") {
+		m.hide(at, to)
 	}
 }
 

@@ -88,7 +88,7 @@ func parseObject(data []byte) (object []byte, fields []field, err error) {
 	case scan.state == scanStart:
 		return nil, nil, ErrNoEvent
 	}
-	return nil, nil, fmt.Errorf("%w: the input ended too early: %s", ErrNotJSON, arrived(data))
+	return nil, nil, fmt.Errorf("%w: the input ended too early: %s", ErrNotJSON, arrived(data, false))
 }
 
 func lookup(fields []field, name string) (json.RawMessage, bool) {

@@ -38,12 +38,13 @@ const (
 // then silence is [ErrTimeout]; the goroutine that reads is then left behind in its read, since a read from a pipe cannot be
 // interrupted, so the program should end.
 func ReadEvent(ctx context.Context, r io.Reader, limit ReadLimits) ([]byte, error) {
-	object, _, err := readObject(ctx, r, limit)
+	object, _, err := readObject(ctx, r, limit, false)
 	return object, err
 }
 
-// readObject is ReadEvent that also gives the object's members, so that a large event is looked through only once.
-func readObject(ctx context.Context, r io.Reader, limit ReadLimits) (object []byte, fields []field, err error) {
+// readObject is ReadEvent that also gives the object's members, so that a large event is looked through only once. Errors of a discreet
+// one tell nothing of what was read but its length.
+func readObject(ctx context.Context, r io.Reader, limit ReadLimits, discreet bool) (object []byte, fields []field, err error) {
 	if r == nil {
 		return nil, nil, ErrNoEvent
 	}
@@ -74,7 +75,7 @@ func readObject(ctx context.Context, r io.Reader, limit ReadLimits) (object []by
 		select {
 		case res = <-got:
 		case <-ctx.Done():
-			return nil, nil, lateError(ctx, data, scan.state, limit.Wait)
+			return nil, nil, lateError(ctx, data, scan.state, limit.Wait, discreet)
 		}
 		if empty++; res.n > 0 {
 			empty = 0
@@ -94,7 +95,7 @@ func readObject(ctx context.Context, r io.Reader, limit ReadLimits) (object []by
 		case res.err != nil && !errors.Is(res.err, io.EOF):
 			return nil, nil, fmt.Errorf("cannot read the event: %w", res.err)
 		case res.err != nil:
-			return nil, nil, fmt.Errorf("%w: the input ended too early: %s", ErrNotJSON, arrived(data))
+			return nil, nil, fmt.Errorf("%w: the input ended too early: %s", ErrNotJSON, arrived(data, discreet))
 		case empty == 100:
 			return nil, nil, fmt.Errorf("cannot read the event: %w", io.ErrNoProgress)
 		}
@@ -113,7 +114,7 @@ func readInto(r io.Reader, lent <-chan []byte, got chan<- readResult) {
 	}
 }
 
-func lateError(ctx context.Context, data []byte, state scanState, wait time.Duration) error {
+func lateError(ctx context.Context, data []byte, state scanState, wait time.Duration, discreet bool) error {
 	cause := context.Cause(ctx)
 	switch {
 	case !errors.Is(cause, ErrTimeout):
@@ -121,11 +122,14 @@ func lateError(ctx context.Context, data []byte, state scanState, wait time.Dura
 	case state == scanStart:
 		return fmt.Errorf("%w: nothing arrived within %v", ErrNoEvent, wait)
 	}
-	return fmt.Errorf("%w: after %v only %s", ErrTimeout, wait, arrived(data))
+	return fmt.Errorf("%w: after %v only %s", ErrTimeout, wait, arrived(data, discreet))
 }
 
-// arrived names the bytes that came, with the last few of them.
-func arrived(data []byte) string {
+// arrived names the bytes that came, with the last few of them unless it is discreet.
+func arrived(data []byte, discreet bool) string {
+	if discreet {
+		return fmt.Sprintf("%d bytes arrived", len(data))
+	}
 	const shown = 40
 	tail := data
 	if len(tail) > shown {

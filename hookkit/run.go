@@ -64,6 +64,10 @@ func Limit(limits ReadLimits) Option { return func(r *runner) { r.limits = limit
 // FailOpen ends a run that could not decide with exit 0 instead of 1. The reason is on stderr all the same.
 func FailOpen() Option { return func(r *runner) { r.failOpen = true } }
 
+// Discreet keeps what the event says out of the reason why it could not be read: for a hook whose events hold what people said. Without
+// it the last bytes of an event that was cut off are shown.
+func Discreet() Option { return func(r *runner) { r.discreet = true } }
+
 // Observe calls f once, after everything is written. A panic of f changes nothing: not the exit code, and nobody is told.
 func Observe(f func(Observation)) Option { return func(r *runner) { r.observe = f } }
 
@@ -83,6 +87,7 @@ type runner struct {
 	hostGiven bool
 	limits    ReadLimits
 	failOpen  bool
+	discreet  bool
 	observe   func(Observation)
 }
 
@@ -150,7 +155,7 @@ func (r *runner) event(ctx context.Context, streams IO) (Event, error) {
 		}
 		return r.made(SessionManual, streams), nil
 	}
-	object, fields, err := readObject(ctx, streams.In, r.limits)
+	object, fields, err := readObject(ctx, streams.In, r.limits, r.discreet)
 	if errors.Is(err, ErrNoEvent) && r.expect != "" {
 		return r.made(SessionUnknown, streams), nil
 	}

@@ -112,6 +112,7 @@ func TestRunFailuresAreNeverABlock(t *testing.T) {
 	}{
 		{"not JSON", "nonsense", stop(BlockStop("x"), nil), nil, 1, "the event is not a JSON object: unexpected 'n' at byte 1, where an object should start with {\n"},
 		{"half", `{"a`, stop(BlockStop("x"), nil), nil, 1, "the event is not a JSON object: the input ended too early: 3 bytes arrived, ending in \"{\\\"a\"\n"},
+		{"half, discreetly", `{"a`, stop(BlockStop("x"), nil), []Option{Discreet()}, 1, "the event is not a JSON object: the input ended too early: 3 bytes arrived\n"},
 		{"an array", `[]`, stop(BlockStop("x"), nil), nil, 1, "the event is not a JSON object: an array where an object should start with {\n"},
 		{"too large", event, stop(BlockStop("x"), nil), []Option{Limit(ReadLimits{Bytes: 5})}, 1, "the event is too large: more than 5 bytes\n"},
 		{"nothing, and no telling for which event", "", Handlers{}, nil, 1, "no event on stdin\n"},

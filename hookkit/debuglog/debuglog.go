@@ -36,6 +36,13 @@ func Wanted(p *cli.Program, flag bool) bool {
 
 // Log is the debug log of one run of a hook.
 type Log struct {
+	// Event is what the file tells of the event; nil: all of it.
+	Event func(event []byte) string
+	// Clean is applied to everything else that the file tells: errors, notes, what was sent. nil: nothing is.
+	Clean func(text string) string
+	// QuietBlocks leaves the line on stderr out where the hook blocks: stderr is what the agent reads then.
+	QuietBlocks bool
+
 	program *cli.Program
 	command string
 	keep    bool
@@ -69,22 +76,32 @@ func (l *Log) Option() hookkit.Option {
 				where = " " + path
 			}
 		}
+		if l.QuietBlocks && o.Output.Exit == 2 {
+			return
+		}
 		_, _ = fmt.Fprintf(l.program.Stderr, "brepl debug: %s session=%q read=%d bytes in %v, handled in %v, exit %d%s\n",
 			l.command, id, len(event), round(o.Read), round(o.Handling), o.Output.Exit, where)
 	})
 }
 
 func (l *Log) entry(event []byte, o hookkit.Observation) string {
+	clean, told := l.Clean, shortened
+	if clean == nil {
+		clean = func(text string) string { return text }
+	}
+	if l.Event != nil {
+		told = l.Event
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s brepl hook %s pid=%d\n", time.Now().Format(time.RFC3339Nano), l.command, os.Getpid())
-	fmt.Fprintf(&b, "  read    %d bytes in %v: %s\n", len(event), round(o.Read), shortened(event))
+	fmt.Fprintf(&b, "  read    %d bytes in %v: %s\n", len(event), round(o.Read), told(event))
 	if o.Err != nil {
-		fmt.Fprintf(&b, "  error   %v\n", o.Err)
+		fmt.Fprintf(&b, "  error   %s\n", clean(o.Err.Error()))
 	}
-	b.WriteString(l.notes.String())
+	b.WriteString(clean(l.notes.String()))
 	fmt.Fprintf(&b, "  decided in %v\n  exit    %d\n  stdout  %s\n  stderr  %s\n",
-		round(o.Handling), o.Output.Exit, strings.TrimSpace(string(o.Output.Stdout)),
-		strings.ReplaceAll(strings.TrimSpace(string(o.Output.Stderr)), "\n", "\n          "))
+		round(o.Handling), o.Output.Exit, strings.TrimSpace(clean(string(o.Output.Stdout))),
+		strings.ReplaceAll(strings.TrimSpace(clean(string(o.Output.Stderr))), "\n", "\n          "))
 	return b.String()
 }
 

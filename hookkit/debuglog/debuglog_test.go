@@ -66,6 +66,30 @@ func TestLog(t *testing.T) {
 	assert.Equal(t, masked(stderr.String()), line+line)
 }
 
+func TestDiscreetLog(t *testing.T) {
+	p, stderr, state := program(t)
+	log := New(p, "stop", true)
+	log.Event = func(event []byte) string { return strings.ToUpper(string(event[:2])) }
+	log.Clean = func(text string) string { return strings.NewReplacer("tests", "…", "line 2", "…").Replace(text) }
+	log.QuietBlocks = true
+	run(t, p, log, `{"session_id":"s"}`)
+	assert.Equal(t, stderr.String(), "")
+	files, err := filepath.Glob(filepath.Join(state, "*", "s", "debug.log"))
+	assert.NilError(t, err)
+	assert.Equal(t, len(files), 1)
+	data, err := os.ReadFile(files[0])
+	assert.NilError(t, err)
+	assert.Equal(t, masked(string(data)), `WHEN brepl hook stop PID
+  read    18 bytes in TIME: {"
+  note    hook "…": failed
+  decided in TIME
+  exit    2
+  stdout  {}
+  stderr  line 1
+          …
+`)
+}
+
 func TestLogWithoutAFile(t *testing.T) {
 	p, stderr, state := program(t)
 	run(t, p, New(p, "session-end", false), `{"session_id":"s"}`)

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,6 +130,56 @@ var plantedSecrets = map[string]string{
 	"password":          "password: " + "Tr0ub4dor&3xyz",
 	"private key":       "-----BEGIN RSA PRIVATE KEY----- " + "MIIEowIBAAKCAQEA1234567890abcdef -----END RSA PRIVATE KEY-----",
 	"Telegram":          "123456789:" + "AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1",
+}
+
+// TestTriageSaysNothingOfACutEvent: the last bytes of an event can be half a password.
+func TestTriageSaysNothingOfACutEvent(t *testing.T) {
+	t.Parallel()
+	w := decided(t)
+	cut := fmt.Sprintf(`{"session_id":%q,"hook_event_name":"Stop","last_assistant_message":"The password is zebraqq7wi`, w.session)
+	for _, c := range []struct {
+		in   fakes.Stdin // half of it arrives
+		args []string
+	}{
+		{fakes.HalfEOF(cut + cut), nil}, {fakes.HalfEOF(cut + cut), []string{"--debug"}}, {fakes.HalfEOF(cut + cut), []string{"session-end"}}, {fakes.Half(cut + cut), nil},
+	} {
+		r := w.run(c.in, c.args...)
+		assert.Equal(t, r.exit, 0)
+		assert.Check(t, strings.Contains(r.stderr, "memory-triage: the event ") && strings.Contains(r.stderr, fmt.Sprintf("%d bytes arrived\n", len(cut))), r.stderr)
+		assert.Check(t, !strings.Contains(r.stdout+r.stderr+w.written(), "zebraqq"), r.stderr)
+	}
+}
+
+// TestTriageDebugLog: the log keeps no secret, and at a block the agent reads the list and nothing else.
+func TestTriageDebugLog(t *testing.T) {
+	t.Parallel()
+	w := newTriageWorld(t).user("We decided to use Postgres instead of MySQL, the password is zebraqq7, for the order store.").agent("Noted.")
+	last := []string{"last_assistant_message", `"The password is\nzebraqq7."`, "session_crons", `[{"prompt":"log in with zebraqq7"}]`}
+	r := w.run(fakes.OneLine(w.event(last...)), "--debug")
+	r.asksFor("DECISION We decided to use Postgres instead of MySQL, the password is [masked], for the order store.")
+	log := w.written()
+	assert.Check(t, !strings.Contains(log, "zebraqq"), log)
+	for _, want := range []string{"last_assistant_message (28 bytes)", "transcript_path \"" + w.transcript + "\"", "  note    DECISION ", "  exit    2\n", "[masked]"} {
+		assert.Check(t, strings.Contains(log, want), "%q in %s", want, log)
+	}
+	r = w.run(fakes.OneLine(w.event("stop_hook_active", "true")), "--debug")
+	assert.Equal(t, r.exit, 0)
+	assert.Check(t, strings.HasPrefix(r.stderr, "brepl debug: memory-triage session=") && strings.Count(r.stderr, "\n") == 1, r.stderr)
+}
+
+// written is everything that the program has put into its state folder.
+func (w *triageWorld) written() string {
+	w.t.Helper()
+	var b strings.Builder
+	assert.NilError(w.t, filepath.WalkDir(w.state, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		b.Write(data)
+		return err
+	}))
+	return b.String()
 }
 
 // TestTriageInputFaults: the event stream itself, as every hook of ours stands it, but always with exit 0.

@@ -1,14 +1,16 @@
 package triage
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
@@ -49,7 +51,7 @@ With --explain it only prints every hit of every rule, asks no model and keeps n
 			if len(args) > 0 {
 				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
 			}
-			options := []hookkit.Option{hookkit.Expect(hookkit.EventStop), hookkit.FailOpen()}
+			options := []hookkit.Option{hookkit.Expect(hookkit.EventStop), hookkit.FailOpen(), hookkit.Discreet()}
 			if host != "" {
 				agent, err := hookkit.ParseHost(host)
 				if err != nil {
@@ -63,6 +65,7 @@ With --explain it only prints every hit of every rule, asks no model and keeps n
 			}
 			if debuglog.Wanted(p, debug) {
 				log := debuglog.New(p, "memory-triage", true)
+				log.Event, log.Clean, log.QuietBlocks = eventForLog, mask, true
 				options = append(options, log.Option())
 				k.note = log.Note
 			}
@@ -73,7 +76,27 @@ With --explain it only prints every hit of every rule, asks no model and keeps n
 	}
 }
 
-// named puts the program's name in front of what a run says on stderr, unless it has it, or is the agent's text of a block.
+// eventForLog is what the debug log tells of an event: where things are, and of the rest, which holds what people said, only how long it is.
+func eventForLog(event []byte) string {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(event, &fields); err != nil {
+		return "no JSON object"
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		value := string(fields[name])
+		switch name {
+		case "session_id", "transcript_path", "cwd", "hook_event_name", "stop_hook_active", "permission_mode":
+			value = mask(value)
+		default:
+			value = fmt.Sprintf("(%d bytes)", len(value))
+		}
+		list = append(list, mask(name)+" "+value)
+	}
+	return strings.Join(list, ", ")
+}
+
+// named masks what a run says on stderr and puts the program's name in front, unless it has it, or is the agent's text of a block.
 type named struct {
 	w      io.Writer
 	blocks *bool
@@ -81,11 +104,11 @@ type named struct {
 
 // Write writes one message.
 func (n named) Write(data []byte) (int, error) {
-	const name = programName + ": "
-	if *n.blocks || bytes.HasPrefix(data, []byte(name)) {
+	if *n.blocks {
 		return n.w.Write(data)
 	}
-	if _, err := n.w.Write(slices.Concat([]byte(name), data)); err != nil {
+	const name = programName + ": "
+	if _, err := io.WriteString(n.w, name+mask(strings.TrimPrefix(string(data), name))); err != nil {
 		return 0, err
 	}
 	return len(data), nil
@@ -130,7 +153,7 @@ reason clear, and with an id as argument, they go too.`,
 				SessionEnd: func(_ context.Context, e *hookkit.SessionEnd) error {
 					return end(e.SessionID, e.Reason == "clear", e.ProjectDir(), e.CWD)
 				},
-			}, hookkit.Expect(hookkit.EventSessionEnd), hookkit.FailOpen()))
+			}, hookkit.Expect(hookkit.EventSessionEnd), hookkit.FailOpen(), hookkit.Discreet()))
 		},
 	}
 }

@@ -204,7 +204,26 @@ func readDialogues(path string) ([]talk, error) {
 	return list, nil
 }
 
-// runCases applies the rules to every case in a folder.
+// runTalks applies rules and weights to every conversation in a file.
+func runTalks(path string) ([]labelled, error) {
+	talks, err := readTalks(path)
+	if err != nil {
+		return nil, err
+	}
+	config := defaultConfig()
+	cases := make([]labelled, len(talks))
+	for i := range talks {
+		t := &talks[i]
+		a, err := analyseConversation(&t.conv, &config)
+		if err != nil {
+			return nil, err
+		}
+		cases[i] = labelled{name: t.name, want: t.want, block: len(t.want) > 0, why: t.why, got: a.decide(&config, verdict{})}
+	}
+	return cases, nil
+}
+
+// runCases applies rules and weights to every case in a folder.
 func runCases(dir string) ([]labelled, error) {
 	folders, _, err := caseFolders(dir)
 	if err != nil {

@@ -72,6 +72,10 @@ func TestTriageAsksAfterReports(t *testing.T) {
 	w.tool("Edit", map[string]any{"file_path": filepath.Join(w.project, "cache.go")}).agent(other)
 	w.stop().asksFor("DECISION " + other)
 
+	// What does not tell of saving is no report of what nobody asked for.
+	w = decided(t).saves().agent(other)
+	w.stop().asksFor("DECISION " + other)
+
 	// A list of somebody else's begins no report.
 	w = decided(t)
 	w.stop().asksFor("DECISION " + saysDecision)

@@ -211,11 +211,10 @@ func (a *analysis) dropSaved() {
 	a.drop("saved to a memory file since", func(h *evidence) bool { return a.placeOf(h) < saved })
 }
 
-// reports says of each message whether it reports what was saved: the agent's words after it got a list of ours or wrote to a memory file,
-// until the user speaks or it changes a file of the work.
+// reports says of each message whether it reports what was saved: what the agent says after it got a list of ours, or what tells of saving after
+// it wrote to a memory file on its own, until the user speaks or it changes a file of the work.
 func (a *analysis) reports() []bool {
-	saves := slices.Clone(a.conv.asks)
-	var ends []int
+	var saves, ends []int
 	for _, t := range a.conv.tools {
 		if t.memory {
 			saves = append(saves, t.at)
@@ -224,7 +223,7 @@ func (a *analysis) reports() []bool {
 		}
 	}
 	list := make([]bool, len(a.conv.messages))
-	if len(saves) == 0 {
+	if len(saves)+len(a.conv.asks) == 0 {
 		return list
 	}
 	for _, m := range a.conv.messages {
@@ -232,13 +231,24 @@ func (a *analysis) reports() []bool {
 			ends = append(ends, m.at)
 		}
 	}
+	told := make([]bool, len(list))
+	for i := range a.sentences {
+		s := &a.sentences[i]
+		told[s.message] = told[s.message] || slices.ContainsFunc(s.words, tellsOfSaving)
+	}
 	for i, m := range a.conv.messages {
-		if m.agent {
-			last := lastBefore(saves, m.at)
-			list[i] = last != noPlace && last > lastBefore(ends, m.at)
-		}
+		end := lastBefore(ends, m.at)
+		list[i] = m.agent && (lastBefore(a.conv.asks, m.at) > end || told[i] && lastBefore(saves, m.at) > end)
 	}
 	return list
+}
+
+func tellsOfSaving(w token) bool {
+	switch w.word {
+	case "saved", "noted", "recorded", "remembered", "stored", "written", "wrote", "documented", "added", "memory", "memories":
+		return true
+	}
+	return false
 }
 
 const noPlace = math.MinInt

@@ -92,6 +92,13 @@ func TestTriageKnowsWhatIsSaidAgain(t *testing.T) {
 	w.nextTurn().agent(again)
 	w.flagDown().stop().allows()
 
+	// The answer to a question that was there before is new.
+	w = decided(t).user("Do we use Kafka or RabbitMQ for the events?").agent("Let me look at the load first.")
+	w.stop().asksFor("DECISION " + saysDecision)
+	const answer = "We decided to use Kafka instead of RabbitMQ for the events."
+	w.agent(answer)
+	w.flagDown().stop().asksFor("DECISION " + answer)
+
 	w = decided(t)
 	w.stop().asksFor("DECISION " + saysDecision)
 	const anew = "We decided to use MySQL instead of Postgres for the order store."

@@ -144,11 +144,13 @@ func (a *analysis) dropAsked(known asked) {
 	})
 }
 
-// drop takes out the evidence that matches, and what the agent says of it again later, in other words.
+// drop takes out the evidence that matches, and what the agent says of it again later, in other words. A question of what to choose is weak
+// evidence, and its answer does not repeat it.
 func (a *analysis) drop(reason string, match func(*evidence) bool) {
+	const sure = 0.5
 	gone := map[Category][]int{}
 	for _, h := range slices.Concat(a.found, a.spoken) {
-		if h.category != SessionSummary && match(&h) && !slices.Contains(gone[h.category], h.sentence) {
+		if h.category != SessionSummary && h.weight >= sure && match(&h) && !slices.Contains(gone[h.category], h.sentence) {
 			gone[h.category] = append(gone[h.category], h.sentence)
 		}
 	}

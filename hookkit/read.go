@@ -20,7 +20,7 @@ var (
 
 // ReadLimits bounds what [ReadEvent] takes. A field that is 0 has its default.
 type ReadLimits struct {
-	Wait  time.Duration // for the whole event; default 5 s
+	Wait  time.Duration // for the whole event, while the machine runs; default 5 s
 	Bytes int           // default 64 MiB
 }
 
@@ -54,8 +54,12 @@ func readObject(ctx context.Context, r io.Reader, limit ReadLimits, discreet boo
 	if limit.Bytes <= 0 {
 		limit.Bytes = defaultBytes
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit.Wait, ErrTimeout)
-	defer cancel()
+	// The time is counted in ticks: of those that pass while the machine stands still one is left, so that a machine that wakes up does not
+	// find the time over before whoever writes the event could go on.
+	const ticks = 10
+	clock := time.NewTicker(max(1, limit.Wait/ticks))
+	defer clock.Stop()
+	left := ticks
 
 	// The reader only reads into buffers that are lent to it, so that nothing after the object is taken and nothing is copied.
 	lent := make(chan []byte, 1)
@@ -72,10 +76,17 @@ func readObject(ctx context.Context, r io.Reader, limit ReadLimits, discreet boo
 		}
 		lent <- data[len(data):cap(data)]
 		var res readResult
-		select {
-		case res = <-got:
-		case <-ctx.Done():
-			return nil, nil, lateError(ctx, data, scan.state, limit.Wait, discreet)
+		for waiting := true; waiting; {
+			select {
+			case res = <-got:
+				waiting = false
+			case <-ctx.Done():
+				return nil, nil, fmt.Errorf("reading the event was interrupted: %w", context.Cause(ctx))
+			case <-clock.C:
+				if left--; left == 0 {
+					return nil, nil, lateError(data, scan.state, limit.Wait, discreet)
+				}
+			}
 		}
 		if empty++; res.n > 0 {
 			empty = 0
@@ -114,12 +125,8 @@ func readInto(r io.Reader, lent <-chan []byte, got chan<- readResult) {
 	}
 }
 
-func lateError(ctx context.Context, data []byte, state scanState, wait time.Duration, discreet bool) error {
-	cause := context.Cause(ctx)
-	switch {
-	case !errors.Is(cause, ErrTimeout):
-		return fmt.Errorf("reading the event was interrupted: %w", cause)
-	case state == scanStart:
+func lateError(data []byte, state scanState, wait time.Duration, discreet bool) error {
+	if state == scanStart {
 		return fmt.Errorf("%w: nothing arrived within %v", ErrNoEvent, wait)
 	}
 	return fmt.Errorf("%w: after %v only %s", ErrTimeout, wait, arrived(data, discreet))

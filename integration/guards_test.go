@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmatcuk/doublestar/v4"
+	"go.yaml.in/yaml/v3"
 	"gotest.tools/v3/assert"
 )
 
@@ -39,12 +42,20 @@ var linked = map[string]struct{ modules, never []string }{
 		},
 	},
 	"cmd/agent-gauntlet": {
-		modules: append([]string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"}, layered...),
-		never:   []string{"testing", module + "/fakes", module + "/fakes/"},
+		modules: []string{
+			"github.com/bmatcuk/doublestar/v4", "github.com/gofrs/flock", "github.com/tailscale/hujson",
+			"golang.org/x/sys", "golang.org/x/term",
+			// viper, and what viper needs.
+			"github.com/spf13/viper", "github.com/spf13/afero", "github.com/spf13/cast", "github.com/spf13/pflag",
+			"github.com/fsnotify/fsnotify", "github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2",
+			"github.com/sagikazarmark/locafero", "github.com/sourcegraph/conc", "github.com/subosito/gotenv", "go.yaml.in/yaml/v3",
+			"golang.org/x/text",
+		},
+		never: []string{"testing", module + "/fakes", module + "/fakes/"},
 	},
 	"cmd/memory-triage": {
-		modules: layered,
-		never:   []string{"testing", module + "/fakes", module + "/fakes/", module + "/hookkit/clj"},
+		modules: []string{"github.com/tailscale/hujson", "github.com/gofrs/flock", "golang.org/x/sys", "golang.org/x/term"},
+		never:   []string{"testing", module + "/fakes", module + "/fakes/", module + "/hookkit/clj", module + "/hookkit/config"},
 	},
 	"cmd/hookkit": {
 		modules: []string{
@@ -53,14 +64,6 @@ var linked = map[string]struct{ modules, never []string }{
 		},
 		never: []string{"testing", module + "/hookkit/config"},
 	},
-}
-
-// layered is what a program with settings in layers links: viper and what viper needs.
-var layered = []string{
-	"github.com/spf13/viper", "github.com/spf13/afero", "github.com/spf13/cast", "github.com/spf13/pflag",
-	"github.com/fsnotify/fsnotify", "github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2",
-	"github.com/sagikazarmark/locafero", "github.com/sourcegraph/conc", "github.com/subosito/gotenv", "go.yaml.in/yaml/v3",
-	"golang.org/x/text", "golang.org/x/sys", "golang.org/x/term", "github.com/gofrs/flock", "github.com/tailscale/hujson",
 }
 
 // standardInternal are packages such as crypto/internal/boring that the standard library links for itself; what they
@@ -79,9 +82,10 @@ func TestGuardLinkedPackages(t *testing.T) {
 			t.Errorf("%s is not in the table of programs", name)
 			continue
 		}
-		for _, goos := range []string{"linux", "darwin", "windows"} {
-			t.Run(name+"/"+goos, func(t *testing.T) {
-				t.Parallel()
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := map[string]bool{}
+			for _, goos := range []string{"linux", "darwin", "windows"} {
 				cmd := exec.CommandContext(t.Context(), "go", "list", "-deps",
 					"-f", "{{.ImportPath}} {{with .Module}}{{.Path}}{{end}}", "./"+name)
 				cmd.Dir = root
@@ -90,15 +94,21 @@ func TestGuardLinkedPackages(t *testing.T) {
 				assert.NilError(t, err, "%s", stderrOf(err))
 				for line := range strings.Lines(string(out)) {
 					pkg, mod, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+					seen[mod] = true
 					if mod != "" && mod != module && !slices.Contains(row.modules, mod) {
-						t.Errorf("%s links %s of module %s, which it may not", name, pkg, mod)
+						t.Errorf("%s for %s links %s of module %s, which it may not", name, goos, pkg, mod)
 					}
 					if matchesAny(row.never, pkg) && !standardInternal(pkg) {
-						t.Errorf("%s links %s, which it must never do", name, pkg)
+						t.Errorf("%s for %s links %s, which it must never do", name, goos, pkg)
 					}
 				}
-			})
-		}
+			}
+			for _, mod := range row.modules {
+				if !seen[mod] {
+					t.Errorf("the table says that %s links %s, which it does not", name, mod)
+				}
+			}
+		})
 	}
 }
 
@@ -108,63 +118,84 @@ func matchesAny(patterns []string, pkg string) bool {
 	})
 }
 
-// mayImport is the table of the manual: which packages of ours a package may import in shipped code.
-var mayImport = map[string][]string{
-	"hookkit":          {},
-	"hookkit/clj":      {},
-	"hookkit/nrepl":    {},
-	"hookkit/proc":     {},
-	"hookkit/session":  {},
-	"hookkit/near":     {},
-	"hookkit/plain":    {},
-	"hookkit/cli":      {"hookkit", "hookkit/near"},
-	"hookkit/debuglog": {"hookkit", "hookkit/cli", "hookkit/session"},
-	"hookkit/settings": {"hookkit/proc", "hookkit/session"},
-	"hookkit/config":   {"hookkit/near", "hookkit/session"},
-	"hookkit/failure":  {"hookkit/clj", "hookkit/near", "hookkit/nrepl", "hookkit/plain"},
-	"hookkit/project":  {"hookkit/clj"},
-	"hookkit/stop":     breplFeature,
-	"hookkit/edit":     breplFeature,
-	"hookkit/client":   breplFeature,
-	"hookkit/install":  breplFeature,
-	"hookkit/gauntlet": {
-		"hookkit", "hookkit/cli", "hookkit/clj", "hookkit/config", "hookkit/debuglog", "hookkit/gauntlet/condense", "hookkit/near", "hookkit/proc",
-		"hookkit/session", "hookkit/settings",
-	},
-	"hookkit/gauntlet/condense": {},
-	"hookkit/triage":            {"hookkit", "hookkit/cli", "hookkit/config", "hookkit/debuglog", "hookkit/session", "hookkit/settings"},
-	"hookkit/lab": {
-		"hookkit", "hookkit/cli", "hookkit/proc", "hookkit/session", "hookkit/settings", "fakes", "fakes/claudecode",
-	},
-	"fakes":            {"fakes/claudecode"},
-	"fakes/claudecode": {},
-	"integration":      {},
-	"cmd/brepl": {
-		"hookkit", "hookkit/cli", "hookkit/stop", "hookkit/edit", "hookkit/client", "hookkit/install",
-	},
-	"cmd/agent-gauntlet": {"hookkit", "hookkit/cli", "hookkit/gauntlet", "hookkit/install"},
-	"cmd/memory-triage":  {"hookkit", "hookkit/cli", "hookkit/triage", "hookkit/install"},
-	"cmd/hookkit":        {"hookkit", "hookkit/cli", "hookkit/lab"},
+// importRule is a row of the table of imports: who may import whom. The table stands in .golangci.yml, as depguard's strict rules.
+type importRule struct {
+	Files    []string `yaml:"files"` // globs; with "!" before it: not these
+	ListMode string   `yaml:"list-mode"`
+	Allow    []string `yaml:"allow"` // $gostd, or a path with all below it; with "$" behind it: the path alone
 }
 
-var breplFeature = []string{
-	"hookkit", "hookkit/cli", "hookkit/clj", "hookkit/debuglog", "hookkit/failure", "hookkit/near", "hookkit/nrepl",
-	"hookkit/plain", "hookkit/proc", "hookkit/project", "hookkit/session", "hookkit/settings",
+func (r *importRule) covers(t *testing.T, file string) bool {
+	t.Helper()
+	covered := false
+	for _, glob := range r.Files {
+		bare, not := strings.CutPrefix(glob, "!")
+		if bare == "$test" {
+			continue // test files are not asked about
+		}
+		ok, err := doublestar.Match(bare, file)
+		assert.NilError(t, err, glob)
+		if ok && not {
+			return false
+		}
+		covered = covered || ok
+	}
+	return covered
 }
 
-// TestGuardImportDirection reads the imports themselves: they do not depend on the system that the test runs on.
+// allows gives the entry that allows an import, "" if none does.
+func (r *importRule) allows(imported string) string {
+	first, _, _ := strings.Cut(imported, "/")
+	for _, entry := range r.Allow {
+		exact, isExact := strings.CutSuffix(entry, "$")
+		switch {
+		case entry == "$gostd" && !strings.Contains(first, "."),
+			isExact && imported == exact,
+			!isExact && strings.HasPrefix(imported+"/", entry+"/"):
+			return entry
+		}
+	}
+	return ""
+}
+
+func importRules(t *testing.T) map[string]*importRule {
+	t.Helper()
+	data, err := os.ReadFile(root + "/.golangci.yml")
+	assert.NilError(t, err)
+	var config struct {
+		Linters struct {
+			Settings struct {
+				Depguard struct {
+					Rules map[string]*importRule `yaml:"rules"`
+				} `yaml:"depguard"`
+			} `yaml:"settings"`
+		} `yaml:"linters"`
+	}
+	assert.NilError(t, yaml.Unmarshal(data, &config))
+	rules := config.Linters.Settings.Depguard.Rules
+	maps.DeleteFunc(rules, func(_ string, r *importRule) bool { return r.ListMode != "strict" })
+	assert.Assert(t, len(rules) > 0, ".golangci.yml has no strict rules of depguard")
+	return rules
+}
+
+// TestGuardImportDirection reads the imports themselves, so that they do not depend on the system that the test runs on, and finds
+// what the lint rule cannot: a package without a row, and a row that nothing uses.
 func TestGuardImportDirection(t *testing.T) {
-	seen := 0
+	rules := importRules(t)
+	used := map[string]bool{}
 	for _, file := range tree(t) {
 		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") ||
 			strings.Contains(file, "testdata/") || strings.HasPrefix(file, "scripts/") {
 			continue
 		}
-		seen++
-		dir := path.Dir(file)
-		allowed, known := mayImport[dir]
-		if !known {
-			t.Errorf("%s: package %s is not in the table of imports", file, dir)
+		var names []string
+		for name, rule := range rules {
+			if rule.covers(t, file) {
+				names = append(names, name)
+			}
+		}
+		if len(names) != 1 {
+			t.Errorf("%s: %d rows of .golangci.yml say what it may import, not one: %q", file, len(names), names)
 			continue
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
@@ -172,13 +203,20 @@ func TestGuardImportDirection(t *testing.T) {
 		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			assert.NilError(t, err)
-			ours, isOurs := strings.CutPrefix(imported, module+"/")
-			if isOurs && !slices.Contains(allowed, ours) {
-				t.Errorf("%s: %s may not import %s", file, dir, ours)
+			entry := rules[names[0]].allows(imported)
+			if entry == "" {
+				t.Errorf("%s may not import %s: see %s in .golangci.yml", file, imported, names[0])
+			}
+			used[names[0]+" "+entry] = true
+		}
+	}
+	for name, rule := range rules {
+		for _, entry := range rule.Allow {
+			if !used[name+" "+entry] {
+				t.Errorf(".golangci.yml: %s allows %s, which none of its files imports", name, entry)
 			}
 		}
 	}
-	assert.Assert(t, seen > 0, "no Go file was read")
 }
 
 func TestGuardGoModIsTidy(t *testing.T) {

@@ -51,14 +51,28 @@ need_packages() {
 
 have_docker() { command -v docker >/dev/null && docker version --format '{{.Server.Version}}' >/dev/null 2>&1; }
 
-# need_docker: in CI an engine that is installed but not running is started.
+# need_docker PIDFILE: an engine that answers. Where none does, root on Debian gets Debian's, in CI or with with_docker=yes: started by
+# its init script or, where that gives up because it cannot raise the limit of open files, by hand. Then PIDFILE is the caller's to end.
 need_docker() {
-  have_docker && return
-  in_ci && [ "$(id -u)" = 0 ] && command -v dockerd >/dev/null || return 1
-  service docker start >/dev/null
-  for _ in {1..30}; do
+  ! have_docker || return 0
+  [ "$(id -u)" = 0 ] && { in_ci || [ "${with_docker:-}" = yes ]; } || return 1
+  command -v dockerd >/dev/null || need_packages docker.io || return 1
+  service docker start >"$1.log" 2>&1 || dockerd --pidfile "$1" >>"$1.log" 2>&1 </dev/null &
+  for _ in {1..60}; do
     ! have_docker || return 0
     sleep 1
   done
+  tail -n 20 "$1.log" >&2
   return 1
+}
+
+# end_docker PIDFILE ends the engine that need_docker has started by hand, if it has.
+end_docker() {
+  local pid
+  pid=$(cat "$1" 2>/dev/null) || return 0
+  kill "$pid" 2>/dev/null || return 0
+  for _ in {1..30}; do
+    kill -0 "$pid" 2>/dev/null || return 0
+    sleep 0.5
+  done
 }

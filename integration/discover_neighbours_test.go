@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,8 @@ const neighboursCommand = "neighbours"
 
 // neighbours listens on a socket for each argument until stdin ends, and prints their addresses, one to a line. An argument is
 // the name of a preset of fakes.NREPL, one of the names in foreigners, or unix:PATH for an nREPL server on that path. "@::1" at its
-// end listens on that address instead of 127.0.0.1.
+// end listens on that address instead of 127.0.0.1. messages:PATH is a socket that is no server, and PATH.got then has what it got;
+// run:PROGRAM runs brepl as a child of this process, and prints what that printed, quoted.
 func neighbours(args []string) int {
 	for _, arg := range args {
 		address, err := neighbour(arg)
@@ -36,6 +38,13 @@ func neighbours(args []string) int {
 }
 
 func neighbour(arg string) (string, error) {
+	if path, ok := strings.CutPrefix(arg, "messages:"); ok {
+		return path, takeMessages(path)
+	}
+	if program, ok := strings.CutPrefix(arg, "run:"); ok {
+		out, _ := exec.Command(program, "(+ 1 2)").CombinedOutput() // what it printed says how it ended
+		return strconv.Quote(string(out)), nil
+	}
 	kind, host, ipv6 := strings.Cut(arg, "@")
 	if serve, ok := foreigners[kind]; ok {
 		if !ipv6 {
@@ -63,6 +72,24 @@ func neighbour(arg string) (string, error) {
 	}
 	server.On("(+ 1 2)").AnyTimes().Value("3")
 	return server.Addr(), nil
+}
+
+// takeMessages writes down who connects, and what comes.
+func takeMessages(path string) error {
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	go serveAll(l, func(nc net.Conn) {
+		got, err := os.OpenFile(path+".got", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		defer func() { _ = got.Close() }()
+		_, _ = io.WriteString(got, "connected\n")
+		_, _ = io.Copy(got, nc)
+	})
+	return nil
 }
 
 // foreigners are listeners that are no nREPL servers.
@@ -121,7 +148,20 @@ func (r *running) port(n int) int {
 // listenIn starts a process in dir that listens as the arguments say, and ends with the test.
 func listenIn(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{neighboursCommand}, args...)...)
+	return listenAs(t, "", dir, args...)
+}
+
+// listenAs is listenIn with a program of that name.
+func listenAs(t *testing.T, name, dir string, args ...string) *running {
+	t.Helper()
+	program, err := os.Executable()
+	assert.NilError(t, err)
+	if name != "" {
+		link := filepath.Join(t.TempDir(), name)
+		assert.NilError(t, os.Symlink(program, link))
+		program = link
+	}
+	cmd := exec.CommandContext(t.Context(), program, append([]string{neighboursCommand}, args...)...)
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()

@@ -304,10 +304,70 @@ func TestUnixSocket(t *testing.T) {
 
 	// nREPL leaves an empty port file beside such a server.
 	w.project.Write(".nrepl-port", "")
-	listenIn(t, w.project.Dir(), "unix:"+path)
+	listenAs(t, "java", w.project.Dir(), "unix:"+path)
 	r := w.three()
 	assert.Equal(t, r.exit, 0, r.stderr)
 	assert.Equal(t, r.stdout, "3\n")
+}
+
+// host-protocol, "What three of our tools together showed": a coding agent listens in the project on a socket for messages. No byte
+// gets there, and no word is said of it.
+func TestDiscoverLeavesMessageSocketsAlone(t *testing.T) {
+	t.Parallel()
+	const none = "brepl: no nREPL server: no --port, no .nrepl-port, and BREPL_PORT is not set; and no server of yours runs in $PROJECT. " +
+		"Start one there, or give --port; `brepl ls` shows all\n"
+	messages := func(t *testing.T) (path string) {
+		t.Helper()
+		path = filepath.Join(clientBase(t), "4711.sock")
+		t.Cleanup(func() {
+			got, err := os.ReadFile(path + ".got")
+			assert.Check(t, errors.Is(err, os.ErrNotExist), "%v: %q", err, got)
+		})
+		return path
+	}
+	unasked := func(w *world) {
+		w.t.Helper()
+		w.three().is(1, "", none)
+		listed := w.run(fakes.DevNull(), "ls") // other tests' servers
+		assert.Assert(w.t, listed.exit == 0 && !strings.Contains(listed.stdout+listed.stderr, "4711.sock"), "%s%s", listed.stdout, listed.stderr)
+	}
+	t.Run("of a process that is no REPL's", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		listenIn(t, w.project.Dir(), "messages:"+messages(t))
+		unasked(w)
+	})
+	for _, name := range []string{"CLAUDE_CODE_MESSAGING_SOCKET", "QWEN_CODE_MESSAGING_SOCKET"} {
+		t.Run("of "+name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			w.mayChange = true
+			path := messages(t)
+			listenAs(t, "java", w.project.Dir(), "messages:"+path)
+			w.env = append(w.env, name+"="+path)
+			unasked(w)
+			refused := "nrepl+unix:" + path + " from %s: " + name + " says that it takes messages for an agent"
+			w.three("-p", "nrepl+unix:"+path).is(1, "", "brepl: no nREPL server: "+fmt.Sprintf(refused, "--port")+"\n")
+			w.project.Write(".nrepl-port", "nrepl+unix:"+path)
+			w.three().is(1, "", "brepl: no nREPL server: "+fmt.Sprintf(refused, ".nrepl-port")+"; and no server of yours runs in $PROJECT. "+
+				"Start one there, or give --port; `brepl ls` shows all\n")
+		})
+	}
+	t.Run("of a process that started us", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		agent := listenAs(t, "java", w.project.Dir(), "messages:"+messages(t), "run:"+brepl(t))
+		assert.Equal(t, agent.addrs[1], strconv.Quote(strings.ReplaceAll(none, "$PROJECT", w.project.Dir())))
+	})
+	t.Run("and a server is found beside it", func(t *testing.T) {
+		t.Parallel()
+		for _, program := range []string{"java", "bb", "nbb", "lg"} {
+			w := newWorld(t, "")
+			listenIn(t, w.project.Dir(), "messages:"+messages(t))
+			listenAs(t, program, w.project.Dir(), "unix:"+filepath.Join(clientBase(t), "repl"))
+			w.found()
+		}
+	})
 }
 
 // Issue 5, "Shown by": a real JVM is discovered by its directory, with no port file.

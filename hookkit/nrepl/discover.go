@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -178,8 +179,18 @@ type step struct {
 	servers  []*Server
 }
 
-func (l Lookup) named() step {
-	targets, problems := l.Targets()
+func (l Lookup) named() step { return l.places(l.Targets()) }
+
+// places is the step of the named places. A socket that takes messages for an
+// agent is none, whoever names it.
+func (l Lookup) places(targets []Target, problems []error) step {
+	targets = slices.DeleteFunc(targets, func(t Target) bool {
+		name := l.messageSocket(t.Socket)
+		if name != "" {
+			problems = append(problems, fmt.Errorf("%s from %s: %s says that it takes messages for an agent", t.Address(), t.Source, name))
+		}
+		return name != ""
+	})
 	return step{targets: targets, problems: problems}
 }
 

@@ -72,6 +72,7 @@ type listener struct {
 	inode  uint64 // Linux: the socket
 	pid    int    // 0: not known
 	dir    string // where the process runs; "": not known
+	repl   bool   // the process may serve a REPL on a unix-domain socket, and did not start us
 }
 
 // String returns address and process, for messages.

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,18 +23,19 @@ const maxProcNet = 1 << 20
 func listening(context.Context) []*listener {
 	var list []*listener
 	for _, name := range [...]string{"tcp", "tcp6"} {
-		list = append(list, parseTCP(procNet(name), os.Geteuid())...)
+		list = append(list, parseTCP(proc("net/"+name, maxProcNet), os.Geteuid())...)
 	}
-	return append(list, parseUnix(procNet("unix"))...)
+	return append(list, parseUnix(proc("net/unix", maxProcNet))...)
 }
 
-func procNet(name string) string {
-	f, err := os.Open("/proc/net/" + name)
+// proc returns the beginning of a file in /proc, "" if it cannot be read.
+func proc(name string, limit int64) string {
+	f, err := os.Open("/proc/" + name)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, maxProcNet)) // what was read before an error is good
+	text, _ := io.ReadAll(io.LimitReader(f, limit)) // what was read before an error is good
 	return string(text)
 }
 
@@ -139,10 +141,35 @@ func attribute(ctx context.Context, list []*listener, wanted func(dir string) bo
 				list[i].pid, list[i].dir = pid, dir
 				if list[i].Socket != "" {
 					list[i].Socket = filepath.Clean(absolute(dir, list[i].Socket))
+					list[i].repl = isREPL(proc(name+"/cmdline", 4096)) && !startedUs(pid)
 				}
 			}
 		}
 	}
+}
+
+// isREPL says whether a command line, with a NUL after each argument, is that of
+// a program whose nREPL server may listen on a unix-domain socket. nbb is a
+// script, which node runs.
+func isREPL(commandLine string) bool {
+	program, rest, _ := strings.Cut(commandLine, "\x00")
+	if filepath.Base(program) == "node" {
+		program, _, _ = strings.Cut(rest, "\x00")
+	}
+	return slices.Contains([]string{"java", "bb", "nbb", "lg"}, filepath.Base(program))
+}
+
+// startedUs says whether a process is this one, or its parent, or that one's, …
+func startedUs(pid int) bool {
+	for at := os.Getpid(); at != pid; {
+		stat := proc(strconv.Itoa(at)+"/stat", 4096) // pid (name) state parent …
+		fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+		if len(fields) < 2 || digits(fields[1]) == 0 {
+			return false
+		}
+		at = digits(fields[1])
+	}
+	return true
 }
 
 // names returns what is in a folder, in the order of the system, which for /proc

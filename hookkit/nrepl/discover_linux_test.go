@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,10 +84,45 @@ func TestAttributeSelf(t *testing.T) {
 	assert.Equal(t, socket.pid, os.Getpid())
 	assert.Equal(t, tcp.dir, here)
 
+	assert.Assert(t, !socket.repl) // our own, and this program is no REPL's
+
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	list = listening(ended)
 	attribute(ended, list, nil) // ends at once
 	tcp, _ = find(list)
 	assert.Equal(t, tcp.pid, 0)
+}
+
+// Of which processes a unix-domain socket that nobody named may be a server's.
+func TestIsREPL(t *testing.T) {
+	for commandLine, want := range map[string]bool{
+		"java\x00-cp\x00x\x00":                           true,
+		"/usr/lib/jvm/17/bin/java\x00":                   true,
+		"bb\x00nrepl-server\x00":                         true,
+		"/home/u/bin/lg\x00":                             true,
+		"node\x00/usr/local/bin/nbb\x00nrepl-server\x00": true,
+		"nbb":                               true,
+		"node\x00/usr/local/bin/claude\x00": false,
+		"node\x00/usr/local/bin/claude\x00-p\x00java\x00": false,
+		"claude":                       false,
+		"/opt/java/claude\x00java\x00": false,
+		"java -cp x, a title that a program gave itself.": false,
+		"node": false,
+		"":     false, // a thread of the kernel
+	} {
+		assert.Equal(t, isREPL(commandLine), want, "%q", commandLine)
+	}
+}
+
+func TestStartedUs(t *testing.T) {
+	sibling := exec.CommandContext(t.Context(), "sleep", "60")
+	assert.NilError(t, sibling.Start())
+	defer func() {
+		_ = sibling.Process.Kill()
+		_ = sibling.Wait()
+	}()
+	for pid, want := range map[int]bool{os.Getpid(): true, os.Getppid(): true, sibling.Process.Pid: false, 0: false, 1 << 30: false} {
+		assert.Equal(t, startedUs(pid), want, "%d", pid)
+	}
 }

@@ -19,7 +19,7 @@ func Servers(ctx context.Context, l Lookup) (servers []*Server, notes []string) 
 	list := listening(ctx)
 	attribute(ctx, list, nil)
 	list = slices.DeleteFunc(list, func(s *listener) bool {
-		return s.Socket != "" && (!here.has(s.dir) || !mayAsk(s, l.getenv("HOME")))
+		return s.Socket != "" && (!here.has(s.dir) || !l.mayAsk(s))
 	})
 	found, quiet := askAll(ctx, list, nil)
 	order(found)

@@ -104,7 +104,7 @@ func (l Lookup) among(ctx context.Context, list []*listener, attribute attributi
 	here := l.territory()
 	mine := func(s *Server) bool { return here.has(s.Dir) }
 	attribute(ctx, list, here.has)
-	near := slices.DeleteFunc(slices.Clone(list), func(s *listener) bool { return !here.has(s.dir) || !mayAsk(s, l.getenv("HOME")) })
+	near := slices.DeleteFunc(slices.Clone(list), func(s *listener) bool { return !here.has(s.dir) || !l.mayAsk(s) })
 	servers, quiet := askAll(ctx, near, mine)
 	if len(servers) == 0 {
 		attribute(ctx, list, nil)
@@ -143,10 +143,24 @@ func tellQuiet(quiet []*listener, limit time.Duration) []string {
 	return []string{fmt.Sprintf("%s in this project accepted a connection and did not answer within %s: no nREPL server, or a busy one", &b, limit)}
 }
 
-// mayAsk keeps us away from the sockets of agents and daemons, which stand in
-// the user's home or in the root folder.
-func mayAsk(s *listener, home string) bool {
-	return s.Socket == "" || s.dir != string(filepath.Separator) && (home == "" || s.dir != physical(home))
+// mayAsk says whether a listener that nobody named may be asked what it is. A
+// unix-domain socket may be one that takes messages for an agent or a daemon:
+// it is asked only where its process is known as a REPL's, and not in the user's
+// home or the root folder.
+func (l Lookup) mayAsk(s *listener) bool {
+	home := l.getenv("HOME")
+	return s.Socket == "" || s.repl && s.dir != string(filepath.Separator) && (home == "" || s.dir != physical(home)) && l.messageSocket(s.Socket) == ""
+}
+
+// messageSocket returns the variable that names this socket as one into which
+// messages for a coding agent are written, "" if none does.
+func (l Lookup) messageSocket(path string) string {
+	for _, name := range [...]string{"CLAUDE_CODE_MESSAGING_SOCKET", "QWEN_CODE_MESSAGING_SOCKET"} {
+		if own := l.getenv(name); own != "" && path != "" && physical(own) == physical(path) {
+			return name
+		}
+	}
+	return ""
 }
 
 func order(servers []*Server) {
@@ -162,8 +176,7 @@ func (l Lookup) nearby(found []*Server) []step {
 	var steps []step
 	for i, dir := range l.folders() {
 		if !slices.Contains(seen, dir) {
-			targets, problems := l.portFiles(l.host(), dir)
-			steps = append(steps, step{targets: targets, problems: problems})
+			steps = append(steps, l.places(l.portFiles(l.host(), dir)))
 		}
 		at := step{dir: dir}
 		for _, s := range found {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit"
-	"github.com/hookkit/brepl/hookkit/near"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Command is one row of the table. A row has Run or Sub, or both: then arguments that do not begin with the name of a command in Sub
@@ -151,7 +151,7 @@ func (p *Program) unknown(c *Command, path, name string) int {
 		return p.usageError(c, path, fmt.Errorf("unexpected argument %q", name))
 	}
 	hint := ""
-	if meant := near.Word(name, c.names()); meant != "" {
+	if meant := text.Near(name, c.names()); meant != "" {
 		hint = fmt.Sprintf("; did you mean %q?", meant)
 	}
 	kind := "command"
@@ -175,7 +175,7 @@ func (p *Program) Suggest(word string) string {
 	if p.running == nil {
 		return ""
 	}
-	if meant := near.Word(word, p.running.names()); meant != "" {
+	if meant := text.Near(word, p.running.names()); meant != "" {
 		return p.path + " " + meant
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/failure"
 	"github.com/hookkit/brepl/hookkit/nrepl"
-	"github.com/hookkit/brepl/hookkit/plain"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // answer is what --json prints. Control characters and escape sequences are taken out of everything that the server sent.
@@ -35,13 +35,13 @@ type answer struct {
 // printJSON prints the one object of --json. What err says is its failure.
 func (r *run) printJSON(ctx context.Context, result nrepl.Result, report *report, err error) {
 	a := answer{
-		OK: err == nil && !result.Failed, Ns: result.Ns, Out: plain.Text(result.Out.Text), Err: plain.Text(result.Err.Text),
+		OK: err == nil && !result.Failed, Ns: result.Ns, Out: text.Clean(result.Out.Text), Err: text.Clean(result.Err.Text),
 		OutDropped: result.Out.Dropped, ErrDropped: result.Err.Dropped, ValuesDropped: result.ValuesDropped,
 		Interrupted: result.Interrupted, TimedOut: errors.Is(err, nrepl.ErrTimeout), MS: time.Since(r.start).Milliseconds(),
 		Values: []string{},
 	}
 	for _, value := range result.Values {
-		a.Values = append(a.Values, plain.Text(value))
+		a.Values = append(a.Values, text.Clean(value))
 	}
 	if result.Status["nrepl.middleware.print/truncated"] {
 		a.ValuesDropped = max(a.ValuesDropped, 1)
@@ -81,9 +81,9 @@ func (r *run) printHook(ctx context.Context, result nrepl.Result, err error) {
 		if late {
 			parts = append(parts, r.ended(ctx, err))
 		}
-		for _, text := range []string{result.Ex, result.Err.Text, result.Out.Text} {
-			if text = strings.TrimSpace(plain.Text(text)); text != "" {
-				parts = append(parts, text)
+		for _, part := range []string{result.Ex, result.Err.Text, result.Out.Text} {
+			if part = strings.TrimSpace(text.Clean(part)); part != "" {
+				parts = append(parts, part)
 			}
 		}
 		if parts == nil {

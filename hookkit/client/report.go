@@ -11,8 +11,8 @@ import (
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/failure"
 	"github.com/hookkit/brepl/hookkit/nrepl"
-	"github.com/hookkit/brepl/hookkit/plain"
 	"github.com/hookkit/brepl/hookkit/project"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // report is an exception, told for a person.
@@ -78,7 +78,7 @@ func (r *report) begins(held []string) int {
 		}
 	}
 	last := len(held) - 1
-	if last >= 0 && r != nil && r.failure.Message != "" && strings.Contains(plain.Text(held[last]), r.failure.Message) {
+	if last >= 0 && r != nil && r.failure.Message != "" && strings.Contains(text.Screen(held[last]), r.failure.Message) {
 		return last
 	}
 	return len(held)

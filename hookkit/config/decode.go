@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/hookkit/brepl/hookkit/near"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // MaxBytes is how large a file of settings may be: 1 MiB.
@@ -117,21 +117,21 @@ func cutLine(text string) (line int, rest string) {
 }
 
 // explain says a message of package yaml in the words of somebody who writes settings.
-func explain(text string, types map[string][]string) string {
-	if key, of, ok := strings.Cut(strings.TrimPrefix(text, "field "), " not found in type "); ok {
+func explain(message string, types map[string][]string) string {
+	if key, of, ok := strings.Cut(strings.TrimPrefix(message, "field "), " not found in type "); ok {
 		known := types[of]
-		if meant := near.Word(key, known); meant != "" {
+		if meant := text.Near(key, known); meant != "" {
 			return fmt.Sprintf("unknown key %q; did you mean %q?", key, meant)
 		}
 		return fmt.Sprintf("unknown key %q; known here: %s", key, strings.Join(known, ", "))
 	}
-	if value, kind, ok := strings.Cut(strings.TrimPrefix(text, "cannot unmarshal "), " into "); ok {
+	if value, kind, ok := strings.Cut(strings.TrimPrefix(message, "cannot unmarshal "), " into "); ok {
 		return fmt.Sprintf("expected %s, found %s", kindName(kind), valueName(value))
 	}
-	if key, line, ok := strings.Cut(strings.TrimPrefix(text, "mapping key "), " already defined at "); ok {
+	if key, line, ok := strings.Cut(strings.TrimPrefix(message, "mapping key "), " already defined at "); ok {
 		return fmt.Sprintf("key %s stands here a second time; the first is in %s", key, line)
 	}
-	return text
+	return message
 }
 
 // kindName is a Go type for people.

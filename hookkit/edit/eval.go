@@ -17,6 +17,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 const (
@@ -316,9 +317,9 @@ func (v *evaluator) seedAnswer(ctx context.Context, sessionID, path string) answ
 	}
 	for _, t := range r.troubles {
 		if v.strict && !t.warning {
-			return answer{Continue: true, Decision: "block", StopReason: t.summary, Reason: cut(t.text+t.printed, maxAgentText), Warnings: r.repaired}
+			return answer{Continue: true, Decision: "block", StopReason: t.summary, Reason: text.CutBytes(t.text+t.printed, maxAgentText), Warnings: r.repaired}
 		}
-		a.Warnings = append(a.Warnings, cut(t.told(), maxAgentText))
+		a.Warnings = append(a.Warnings, text.CutBytes(t.told(), maxAgentText))
 	}
 	*a.SuppressOutput = len(a.Warnings) == 0
 	if r.noServer {

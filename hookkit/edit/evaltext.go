@@ -7,13 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/failure"
 	"github.com/hookkit/brepl/hookkit/nrepl"
-	"github.com/hookkit/brepl/hookkit/plain"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 const (
@@ -66,26 +64,15 @@ func readSource(path string) ([]byte, error) {
 }
 
 // lastPrinted are the last lines of what a program printed, each behind a bar so that none can be taken for ours.
-func lastPrinted(text string) string {
+func lastPrinted(printed string) string {
 	const maxLines, maxLine = 8, 200
-	text = strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r':
-			return -1
-		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // they would reorder what stands beside them
-			return unicode.ReplacementChar
-		}
-		return r
-	}, plain.Text(text)))
-	if text == "" {
-		return ""
-	}
-	lines := strings.Split(text, "\n")
+	printed = strings.TrimSpace(text.Screen(printed))
+	lines := strings.Split(printed, "\n")
 	lines = lines[max(0, len(lines)-maxLines):]
 	for i, line := range lines {
-		lines[i] = "| " + cut(line, maxLine)
+		lines[i] = text.CutBytes(line, maxLine)
 	}
-	return strings.Join(lines, "\n")
+	return text.Bar(strings.Join(lines, "\n"))
 }
 
 // decide tells the agent what is news.
@@ -108,14 +95,14 @@ func (v *evaluator) decide(r report) hookkit.PostToolUseDecision {
 	}
 	d := hookkit.AcceptResult()
 	if known := slices.IndexFunc(r.again, blocks); len(hard) > 0 {
-		d = hookkit.RejectResult(hard[0].summary, cut(blocking(hard), maxAgentText))
+		d = hookkit.RejectResult(hard[0].summary, text.CutBytes(blocking(hard), maxAgentText))
 	} else if known >= 0 {
 		// Not the error again, which the agent has read, but that it is still there: silence would say that it is gone.
 		line, _, _ := strings.Cut(r.again[known].text, "\n")
-		d = hookkit.RejectResult(r.again[known].summary, cut(knownError+line, maxAgentText))
+		d = hookkit.RejectResult(r.again[known].summary, text.CutBytes(knownError+line, maxAgentText))
 	}
 	if len(quiet) > 0 {
-		d = d.TellAgent(cut(strings.Join(quiet, "\n\n"), maxAgentText))
+		d = d.TellAgent(text.CutBytes(strings.Join(quiet, "\n\n"), maxAgentText))
 	}
 	return d
 }
@@ -135,15 +122,4 @@ func blocking(troubles []trouble) string {
 		texts = append(texts, t.text+t.printed)
 	}
 	return "already written; " + strings.Join(texts, "\n\n")
-}
-
-// cut shortens a text to so many bytes, at the end of a character.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "…"
 }

@@ -60,7 +60,7 @@ func (x *explainer) askError(ctx context.Context, res nrepl.Result) (report, boo
 	sci, _ := via.Children[0].Get("sci").Bool()
 	first, _, _ := strings.Cut(r.message, "\n")
 	printed := first != "" && strings.Contains(res.Err.Text, first)
-	if !sci && !printed && res.Ex != "class " && res.Ex != text(via.Children[0], "class") {
+	if !sci && !printed && res.Ex != "class " && res.Ex != textAt(via.Children[0], "class") {
 		return report{}, false
 	}
 	r.asks = true
@@ -95,8 +95,8 @@ func (x *explainer) ask(ctx context.Context, question string, words ...string) *
 	return nodes[len(nodes)-1]
 }
 
-// text gives the string under a key, "" if there is none.
-func text(n *clj.Node, key string) string {
+// textAt gives the string under a key, "" if there is none.
+func textAt(n *clj.Node, key string) string {
 	s, _ := n.Get(key).Str()
 	return s
 }

@@ -61,7 +61,7 @@ func (x *explainer) askNames(ctx context.Context, r report, ns, alias, bare stri
 		"{slack}", strconv.Itoa(max(1, max(len(alias), len(bare))/3)),
 	)
 	return knownNames{
-		names: texts(answer.Get("names")), publics: texts(answer.Get("publics")), target: text(answer, "target"),
+		names: texts(answer.Get("names")), publics: texts(answer.Get("publics")), target: textAt(answer, "target"),
 		aliases: texts(answer.Get("aliases")), in: texts(answer.Get("in")), namespaces: texts(answer.Get("namespaces")),
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/clj"
-	"github.com/hookkit/brepl/hookkit/plain"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // reportHeads begin the first line of what Clojure's REPL prints about an exception. Some name a class or a macro before " at ".
@@ -153,8 +153,8 @@ func printedError(ex, err string) (report, bool) {
 	}
 	outer := nodes[0].Children[0]
 	data := outer.Get("data")
-	r := report{message: text(outer, "message"), file: printedFile(data), line: number(data, "line"), column: number(data, "column"), inText: true}
-	phase := text(data, "phase")
+	r := report{message: textAt(outer, "message"), file: printedFile(data), line: number(data, "line"), column: number(data, "column"), inText: true}
+	phase := textAt(data, "phase")
 	if t := data.Get("type"); t != nil && t.Text == "sci.error/parse" {
 		phase = "parse"
 	}
@@ -162,7 +162,7 @@ func printedError(ex, err string) (report, bool) {
 	r.trace = sciFrames(printedCalls(data.Get("sci.impl/callstack")))
 	if cause := outer.Get("cause"); cause != nil && len(cause.Children) > 0 {
 		inner := cause.Children[0]
-		if message := text(inner, "message"); message != "" {
+		if message := textAt(inner, "message"); message != "" {
 			r.message = message
 		}
 		r.data = plainData(ex, inner.Get("data"))
@@ -172,7 +172,7 @@ func printedError(ex, err string) (report, bool) {
 
 // printedFile is the file under :file; "" for one that nbb's load-file names by its content.
 func printedFile(n *clj.Node) string {
-	file := text(n, "file")
+	file := textAt(n, "file")
 	if strings.ContainsAny(file, "\n(") {
 		return ""
 	}
@@ -197,7 +197,7 @@ func plainData(ex string, data *clj.Node) string {
 
 // letGoError reads what let-go prints: "error: message", "--> file:line:column", the source, a stack.
 func letGoError(err string) report {
-	s := plain.WithoutEscapes(err)
+	s := text.Clean(err)
 	if i := lastLine(s, "error: "); i >= 0 {
 		s = s[i+len("error: "):]
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/clj"
-	"github.com/hookkit/brepl/hookkit/near"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // hint says what to do about the common errors.
@@ -161,13 +161,13 @@ func nearest(typed string, names []string) []string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return name == typed || strings.HasPrefix(name, "*") && !strings.HasPrefix(typed, "*")
 	})
-	best := near.Within(typed, names, min(max(1, len(typed)/3), 2))
+	best := text.Within(typed, names, min(max(1, len(typed)/3), 2))
 	if best == "" {
 		return nil
 	}
 	found := []string{best}
 	for _, name := range names {
-		if len(found) < maxNames && !slices.Contains(found, name) && near.Distance(typed, name) == near.Distance(typed, best) {
+		if len(found) < maxNames && !slices.Contains(found, name) && text.Distance(typed, name) == text.Distance(typed, best) {
 			found = append(found, name)
 		}
 	}
@@ -221,7 +221,7 @@ func classHint(name string) string {
 		return "import the class: (:import (" + class[:i] + " " + class[i+1:] + ")) in the ns form."
 	}
 	if strings.Contains(name, ".") {
-		if class := near.Within(name, strings.Fields(commonClasses), 2); class != "" {
+		if class := text.Within(name, strings.Fields(commonClasses), 2); class != "" {
 			return "did you mean " + class + "?"
 		}
 		return "is the name right, and is its library on the server's classpath?"
@@ -333,8 +333,8 @@ func (x *explainer) arityHint(ctx context.Context, r report) string {
 	if !qualified {
 		bare = name
 	}
-	for _, text := range x.textsOf(ns) {
-		for _, d := range outlineOf(text, 0).definitions {
+	for _, source := range x.textsOf(ns) {
+		for _, d := range outlineOf(source, 0).definitions {
 			if d.name == bare && d.arglists != "" {
 				return bare + " takes " + d.arglists + "."
 			}

@@ -4,10 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/hookkit/brepl/hookkit/plain"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // The bounds of what is told. An agent reads every byte; a person looks at one screen.
@@ -21,9 +19,9 @@ const (
 
 // Style colours text. A nil Style leaves it as it is.
 type Style interface {
-	Bold(text string) string
-	Dim(text string) string
-	Red(text string) string
+	Bold(s string) string
+	Dim(s string) string
+	Red(s string) string
 }
 
 type uncoloured struct{}
@@ -131,10 +129,10 @@ func (f *Failure) Place() string {
 func (f *Failure) details(limit int) []string {
 	var told []string
 	if f.Data != "" {
-		told = append(told, "data: "+clip(oneLine(f.Data), limit))
+		told = append(told, "data: "+text.CutBytes(text.Line(f.Data), limit))
 	}
 	for _, wrapped := range f.Wrapped {
-		told = append(told, "wrapped in "+clip(oneLine(wrapped), limit))
+		told = append(told, "wrapped in "+text.CutBytes(text.Line(wrapped), limit))
 	}
 	if f.Frame != nil {
 		switch frame := *f.Frame; {
@@ -210,57 +208,28 @@ func lines(s string, n, limit int) []string {
 		all = append(all[:n-1:n-1], "… "+strconv.Itoa(more+1)+" more lines")
 	}
 	for i := range all {
-		all[i] = clip(strings.TrimRight(all[i], " \t"), limit)
+		all[i] = text.CutBytes(strings.TrimRight(all[i], " \t"), limit)
 	}
 	return all
 }
 
-// clip cuts a text at a character's end.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // clean takes everything out of the texts that a terminal or an agent could take for an order, and bounds them.
 func (f *Failure) clean() {
-	f.Message = clip(cleanText(f.Message), maxMessage)
+	f.Message = text.CutBytes(text.Screen(f.Message), maxMessage)
 	if f.Message == "" {
 		f.Message = "no message"
 	}
 	for _, s := range []*string{&f.Class, &f.Data, &f.File, &f.Hint, &f.Excerpt} {
-		*s = cleanText(*s)
+		*s = text.Screen(*s)
 	}
-	f.Data = clip(f.Data, maxData)
+	f.Data = text.CutBytes(f.Data, maxData)
 	for i := range f.Wrapped {
-		f.Wrapped[i] = clip(cleanText(f.Wrapped[i]), maxData)
+		f.Wrapped[i] = text.CutBytes(text.Screen(f.Wrapped[i]), maxData)
 	}
 	if f.Frame != nil {
-		f.Frame.Symbol = cleanText(f.Frame.Symbol)
+		f.Frame.Symbol = text.Screen(f.Frame.Symbol)
 	}
 	for i := range f.Trace {
-		f.Trace[i].Symbol, f.Trace[i].File = cleanText(f.Trace[i].Symbol), cleanText(f.Trace[i].File)
+		f.Trace[i].Symbol, f.Trace[i].File = text.Screen(f.Trace[i].Symbol), text.Screen(f.Trace[i].File)
 	}
-}
-
-// cleanText drops terminal escapes and shows other control characters, and what turns text around, as U+FFFD.
-func cleanText(s string) string {
-	s = strings.ToValidUTF8(plain.WithoutEscapes(s), "\uFFFD")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r':
-			return -1
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r) || plain.TurnsAround(r):
-			return utf8.RuneError
-		}
-		return r
-	}, s)
 }

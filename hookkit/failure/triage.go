@@ -85,14 +85,14 @@ func triage(via []*clj.Node) report {
 
 func newLink(n *clj.Node) link {
 	l := link{
-		class:   strings.TrimPrefix(strings.TrimPrefix(text(n, "class"), "class "), "interface "),
-		message: text(n, "message"),
-		phase:   text(n, "phase"),
-		file:    text(n, "file"),
-		symbol:  text(n, "symbol"),
+		class:   strings.TrimPrefix(strings.TrimPrefix(textAt(n, "class"), "class "), "interface "),
+		message: textAt(n, "message"),
+		phase:   textAt(n, "phase"),
+		file:    textAt(n, "file"),
+		symbol:  textAt(n, "symbol"),
 		line:    number(n, "line"),
 		column:  number(n, "column"),
-		data:    text(n, "data"),
+		data:    textAt(n, "data"),
 	}
 	l.phase = strings.TrimPrefix(l.phase, ":")
 	if l.sci, _ = n.Get("sci").Bool(); l.sci {
@@ -106,12 +106,12 @@ func newLink(n *clj.Node) link {
 
 // specProblem tells the first problem that clojure.spec found, as Clojure's REPL does.
 func specProblem(n *clj.Node) string {
-	why := text(n, "reason")
+	why := textAt(n, "reason")
 	if why == "" {
-		why = shortNames(text(n, "pred"))
+		why = shortNames(textAt(n, "pred"))
 	}
-	told := text(n, "val") + " - failed: " + why
-	if at := text(n, "path"); at != "" && at != "[]" {
+	told := textAt(n, "val") + " - failed: " + why
+	if at := textAt(n, "path"); at != "" && at != "[]" {
 		told += " at " + at
 	}
 	return told

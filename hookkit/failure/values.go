@@ -3,7 +3,7 @@ package failure
 import (
 	"strings"
 
-	"github.com/hookkit/brepl/hookkit/near"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // kinds are what people call the classes of values.
@@ -102,7 +102,7 @@ func recursionHint(trace []rawFrame) string {
 func clauseHint(message string) string {
 	_, clause, _ := strings.Cut(message, "((:")
 	clause, _, _ = strings.Cut(clause, " ")
-	if word := near.Word(clause, []string{"require", "use", "import", "refer-clojure", "require-macros", "gen-class", "load"}); word != "" {
+	if word := text.Near(clause, []string{"require", "use", "import", "refer-clojure", "require-macros", "gen-class", "load"}); word != "" {
 		return "did you mean :" + word + "?"
 	}
 	return ""

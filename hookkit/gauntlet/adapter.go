@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/config"
-	"github.com/hookkit/brepl/hookkit/near"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // adapter is how a review tool is called. The prompt with the diff goes to its stdin, or is its last argument.
@@ -94,10 +94,10 @@ func adapterFor(name string, overrides map[string]AdapterConfig) (a adapter, ok 
 	return a, len(a.command) > 0
 }
 
-// toolFaults finds review tools that nobody knows, and overrides that cannot be meant. text is that of the configuration.
-func (c *Config) toolFaults(text string) (faults []error) {
+// toolFaults finds review tools that nobody knows, and overrides that cannot be meant. source is that of the configuration.
+func (c *Config) toolFaults(source string) (faults []error) {
 	fault := func(format string, args ...any) {
-		faults = append(faults, &config.Error{Path: rel(c.Root, c.Path), Faults: []config.Fault{keyFault([]byte(text), "cli", format, args...)}})
+		faults = append(faults, &config.Error{Path: rel(c.Root, c.Path), Faults: []config.Fault{keyFault([]byte(source), "cli", format, args...)}})
 	}
 	known := slices.Sorted(maps.Keys(c.Adapters))
 	for _, a := range adapters {
@@ -109,7 +109,7 @@ func (c *Config) toolFaults(text string) (faults []error) {
 				continue
 			}
 			why := "give it a command under cli.adapters." + name
-			if meant := near.Word(name, known); meant != "" && meant != name {
+			if meant := text.Near(name, known); meant != "" && meant != name {
 				why = fmt.Sprintf("did you mean %q?", meant)
 			}
 			tell(name, why)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/cli"
-	"github.com/hookkit/brepl/hookkit/near"
 	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Commands are the rows of agent-gauntlet.
@@ -133,7 +133,7 @@ func (f *scopeFlags) known(c *Config) error {
 			continue
 		}
 		hint := ""
-		if meant := near.Word(name, names); meant != "" {
+		if meant := text.Near(name, names); meant != "" {
 			hint = fmt.Sprintf("; did you mean %q?", meant)
 		}
 		return fmt.Errorf("unknown gate %q%s; the gates are: %s", name, hint, strings.Join(names, ", "))

@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/hookkit/brepl/hookkit/config"
-	"github.com/hookkit/brepl/hookkit/near"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Default timeouts. The seed's entry gives the whole stop hook 300 s; by hand and in CI a gate may take longer.
@@ -296,7 +296,7 @@ func (c *Config) unknownGate(kind Kind, name string) string {
 	if slices.Contains(names, name) {
 		return fmt.Sprintf("%s %q cannot be used: its file is faulty", kind, name)
 	}
-	if meant := near.Word(name, names); meant != "" {
+	if meant := text.Near(name, names); meant != "" {
 		return fmt.Sprintf("unknown %s %q; did you mean %q?", kind, name, meant)
 	}
 	return fmt.Sprintf("unknown %s %q: there is no %s", kind, name, where)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // writeHTML writes a run as one page that needs nothing else. The folder must be there; a file of that name is replaced.
@@ -29,15 +30,15 @@ func page(s *Summary) string {
 	title := "agent-gauntlet: " + s.Status.Title()
 	p.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n")
 	p.put("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
-	p.put("<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n", text(title), pageStyle)
-	p.put("<h1>%s</h1>\n", text(title))
-	p.put("<p>%s, %s.", text(s.Began.Format(time.RFC1123)), text(duration(s.Took)))
+	p.put("<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n", value(title), pageStyle)
+	p.put("<h1>%s</h1>\n", value(title))
+	p.put("<p>%s, %s.", value(s.Began.Format(time.RFC1123)), value(duration(s.Took)))
 	if s.Attempt > 0 {
 		p.put(" Failed run %d of %d.", s.Attempt, s.MaxRetries+1)
 	}
 	p.put("</p>\n")
 	if s.Why != "" {
-		p.put("<p>%s</p>\n", text(s.Why))
+		p.put("<p>%s</p>\n", value(s.Why))
 	}
 	p.gates(s.Results)
 	for i := range s.Results {
@@ -46,7 +47,7 @@ func page(s *Summary) string {
 	if len(s.Notes) > 0 {
 		p.put("<h2>Notes</h2>\n<ul>\n")
 		for _, note := range s.Notes {
-			p.put("<li>%s</li>\n", text(note))
+			p.put("<li>%s</li>\n", value(note))
 		}
 		p.put("</ul>\n")
 	}
@@ -57,14 +58,14 @@ func page(s *Summary) string {
 // pageWriter builds the page. Every value on it is escaped: output of commands and words of reviewers are data.
 type pageWriter struct{ strings.Builder }
 
-// text is a value that is escaped.
-type text string
+// value is a text from outside: put cleans and escapes it.
+type value string
 
 // put writes markup with values in it.
 func (p *pageWriter) put(format string, values ...any) {
 	for i, v := range values {
-		if t, ok := v.(text); ok {
-			values[i] = html.EscapeString(strings.ToValidUTF8(string(t), "\uFFFD"))
+		if t, ok := v.(value); ok {
+			values[i] = html.EscapeString(text.Clean(string(t)))
 		}
 	}
 	_, _ = fmt.Fprintf(p, format, values...)
@@ -78,25 +79,25 @@ func (p *pageWriter) gates(results []Result) {
 	for i := range results {
 		r := &results[i]
 		p.put("<tr><td><a href=\"#gate%d\">%s</a></td><td>%s</td><td class=\"%s\">%s</td><td>%s</td><td>%s</td></tr>\n", i,
-			text(r.Job.Title()), text(r.Job.Gate.Kind), text(r.Outcome), text(outcomeTitle(r.Outcome)), text(duration(r.Took)), text(r.Why))
+			value(r.Job.Title()), value(r.Job.Gate.Kind), value(r.Outcome), value(outcomeTitle(r.Outcome)), value(duration(r.Took)), value(r.Why))
 	}
 	p.put("</table>\n")
 }
 
 // result is a gate's own part: what it found, and where its log is.
 func (p *pageWriter) result(i int, r *Result) {
-	p.put("<h2 id=\"gate%d\">%s: <span class=\"%s\">%s</span></h2>\n", i, text(r.Job.Title()), text(r.Outcome), text(outcomeTitle(r.Outcome)))
+	p.put("<h2 id=\"gate%d\">%s: <span class=\"%s\">%s</span></h2>\n", i, value(r.Job.Title()), value(r.Outcome), value(outcomeTitle(r.Outcome)))
 	if r.Why != "" {
-		p.put("<p>%s</p>\n", text(r.Why))
+		p.put("<p>%s</p>\n", value(r.Why))
 	}
 	for k := range r.Violations {
 		p.violation(&r.Violations[k])
 	}
 	if report := r.Report.Text(); report != "" {
-		p.put("<pre>%s</pre>\n", text(report))
+		p.put("<pre>%s</pre>\n", value(report))
 	}
 	if r.Log != "" {
-		p.put("<p>Log: <code>%s</code></p>\n", text(r.Log))
+		p.put("<p>Log: <code>%s</code></p>\n", value(r.Log))
 	}
 }
 
@@ -105,12 +106,12 @@ func (p *pageWriter) violation(v *Violation) {
 	if v.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, v.Line)
 	}
-	p.put("<h3 class=\"%s\">%s <code>%s</code></h3>\n<p>%s</p>\n", text(v.Status), text(v.Priority), text(where), text(v.Issue))
+	p.put("<h3 class=\"%s\">%s <code>%s</code></h3>\n<p>%s</p>\n", value(v.Status), value(v.Priority), value(where), value(v.Issue))
 	if v.Fix != "" {
-		p.put("<p>Fix: %s</p>\n", text(v.Fix))
+		p.put("<p>Fix: %s</p>\n", value(v.Fix))
 	}
 	if v.Status == ViolationSkipped {
-		p.put("<p class=\"skipped\">Skipped: %s</p>\n", text(v.Reason))
+		p.put("<p class=\"skipped\">Skipped: %s</p>\n", value(v.Reason))
 	}
 	if v.Diff == "" {
 		return
@@ -119,11 +120,11 @@ func (p *pageWriter) violation(v *Violation) {
 	for line := range strings.Lines(v.Diff) {
 		switch line[0] {
 		case '+':
-			p.put("<ins>%s</ins>", text(line))
+			p.put("<ins>%s</ins>", value(line))
 		case '-':
-			p.put("<del>%s</del>", text(line))
+			p.put("<del>%s</del>", value(line))
 		default:
-			p.put("%s", text(line))
+			p.put("%s", value(line))
 		}
 	}
 	p.put("</pre>\n")

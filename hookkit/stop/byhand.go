@@ -14,6 +14,7 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // printPlan is `hook stop --dry-run`: what would run, where, with which timeout.
@@ -28,14 +29,14 @@ func printPlan(p *cli.Program, repl replFlags) int {
 		_, _ = fmt.Fprintln(p.Stderr, err)
 		return 1
 	}
-	_, _ = fmt.Fprintf(p.Stdout, "%s of %s\n", count(len(config.Hooks), "hook"), config.Path)
+	_, _ = fmt.Fprintf(p.Stdout, "%s of %s\n", text.Count(len(config.Hooks), "hook"), config.Path)
 	for i, h := range config.Hooks {
 		_, _ = fmt.Fprintf(p.Stdout, "%2d. %s\n", i+1, h.Name)
 		switch h.Type {
 		case Bash:
 			_, _ = fmt.Fprintf(p.Stdout, "      runs      %s\n      in        %s\n", h.Command, workDir(config.Dir, h.Cwd))
 		case REPL:
-			_, _ = fmt.Fprintf(p.Stdout, "      evaluates %s\n      in        %s\n", oneLine(h.Code), servers(p, repl, config.Dir))
+			_, _ = fmt.Fprintf(p.Stdout, "      evaluates %s\n      in        %s\n", text.Brief(h.Code), servers(p, repl, config.Dir))
 		}
 		_, _ = fmt.Fprintf(p.Stdout, "      timeout   %g s\n      failure   %s\n", h.Timeout.Seconds(), onFailure(h))
 		if len(h.WhenChanged) > 0 {
@@ -167,7 +168,7 @@ func runByHand(ctx context.Context, p *cli.Program, config *Config, hooks []*Hoo
 		default:
 			failed++
 			if !live && o.Output != "" {
-				_, _ = io.WriteString(p.Stdout, indent(o.Output)+"\n")
+				_, _ = io.WriteString(p.Stdout, text.Bar(o.Output)+"\n")
 			}
 			_, _ = fmt.Fprintf(p.Stdout, "%s %s: %s (%v)\n", style.Red("failed"), h.Name, o.Why, took)
 		}
@@ -227,16 +228,16 @@ func check(ctx context.Context, p *cli.Program, asJSON bool) int {
 		}
 		return printCheck(p, asJSON, r, err.Error()+"\n")
 	}
-	var text strings.Builder
+	var said strings.Builder
 	for _, d := range config.Doubts {
 		r.Doubts = append(r.Doubts, place{d.Pos.Line, d.Pos.Column, d.Text})
-		text.WriteString(d.render(ConfigPath, config.src) + "\n")
+		said.WriteString(d.render(ConfigPath, config.src) + "\n")
 	}
 	for _, h := range config.Hooks {
 		for _, pattern := range unmatched(ctx, dir, p.Env, h.WhenChanged) {
 			message := fmt.Sprintf("hook '%s': the :when-changed pattern %q matches no file (git-ignored files do not count)", h.Name, pattern)
 			r.Doubts = append(r.Doubts, place{Message: message})
-			text.WriteString(message + "\n")
+			said.WriteString(message + "\n")
 		}
 	}
 	for _, h := range config.Hooks {
@@ -245,13 +246,13 @@ func check(ctx context.Context, p *cli.Program, asJSON bool) int {
 	if hint := overBudget(config, hostLimits(hookkit.EventStop, p, dir)); hint != "" {
 		hint = fmt.Sprintf("The timeouts of the hooks sum up to %g s.%s", config.Budget().Seconds(), strings.ReplaceAll(hint, "\n", " "))
 		r.Doubts = append(r.Doubts, place{Message: hint})
-		text.WriteString(hint + "\n")
+		said.WriteString(hint + "\n")
 	}
-	fmt.Fprintf(&text, "%s can be used: %s", ConfigPath, count(len(config.Hooks), "hook"))
+	fmt.Fprintf(&said, "%s can be used: %s", ConfigPath, text.Count(len(config.Hooks), "hook"))
 	if len(r.Hooks) > 0 {
-		text.WriteString(" (" + strings.Join(r.Hooks, ", ") + ")")
+		said.WriteString(" (" + strings.Join(r.Hooks, ", ") + ")")
 	}
-	return printCheck(p, asJSON, r, text.String()+"\n")
+	return printCheck(p, asJSON, r, said.String()+"\n")
 }
 
 func printCheck(p *cli.Program, asJSON bool, r checkReport, text string) int {

@@ -20,10 +20,10 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/debuglog"
-	"github.com/hookkit/brepl/hookkit/near"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Commands are the rows of `brepl hook` that belong to this package.
@@ -135,7 +135,7 @@ func nearHost(name string) string {
 		if err != nil {
 			return ""
 		}
-		if near.Distance(name, known.String()) <= 2 {
+		if text.Distance(name, known.String()) <= 2 {
 			return known.String()
 		}
 	}
@@ -203,7 +203,7 @@ func pauseCommand() cli.Command {
 			end := "a session in it ends"
 			switch {
 			case !until.IsZero():
-				end = clock(until, time.Now())
+				end = text.Clock(until, time.Now())
 			case whose == thisSession:
 				end = "it ends"
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/clj"
-	"github.com/hookkit/brepl/hookkit/near"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Remark is a remark about a place in hooks.edn.
@@ -52,17 +52,17 @@ func describe(n *clj.Node) string {
 	case clj.Nil:
 		return "nil"
 	case clj.String:
-		return "the string " + clj.QuoteString(cutAtEnd(n.Text, longest))
+		return "the string " + clj.QuoteString(text.CutUTF16(n.Text, longest))
 	case clj.Map, clj.NamespacedMap, clj.Vector, clj.List, clj.Set:
 		return "a " + n.Kind.String()
 	case clj.Keyword:
-		return "the keyword :" + cutAtEnd(n.Text, longest)
+		return "the keyword :" + text.CutUTF16(n.Text, longest)
 	case clj.Symbol:
-		return "the symbol " + cutAtEnd(n.Text, longest)
+		return "the symbol " + text.CutUTF16(n.Text, longest)
 	case clj.Tagged:
-		return "a tagged literal #" + cutAtEnd(n.Text, longest)
+		return "a tagged literal #" + text.CutUTF16(n.Text, longest)
 	case clj.Bool, clj.Integer, clj.Float, clj.Ratio, clj.Char:
-		return cutAtEnd(n.Text, longest)
+		return text.CutUTF16(n.Text, longest)
 	default:
 		return "a " + n.Kind.String()
 	}
@@ -75,7 +75,7 @@ func suggestion(name string, known []string) string {
 			return didYouMean(k)
 		}
 	}
-	best := near.Within(name, known, max(2, len(name)/3))
+	best := text.Within(name, known, max(2, len(name)/3))
 	if best == "" {
 		return ""
 	}
@@ -86,7 +86,7 @@ func didYouMean(key string) string { return fmt.Sprintf(" (did you mean `:%s`?)"
 
 // similar also finds abbreviations, such as cmd for command.
 func similar(short, long string) bool {
-	return near.Distance(short, long) <= 2 || len(short) >= 2 && abbreviates(short, long)
+	return text.Distance(short, long) <= 2 || len(short) >= 2 && abbreviates(short, long)
 }
 
 // abbreviates reports whether short begins like long and its letters stand in long in that order.

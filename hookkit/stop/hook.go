@@ -14,6 +14,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // stopHook is `brepl hook stop`: the handler of the Stop event.
@@ -65,7 +66,7 @@ func (k *stopHook) answer(ctx context.Context, o occasion) (hookkit.StopDecision
 		return k.badConfig(ctx, state, faulty), nil
 	}
 	if n := running(o.background); n > 0 && config.SkipWhileBackground {
-		return allow.TellUser(fmt.Sprintf("brepl: %s running, so the stop hooks wait for the stop after that", count(n, "background task"))), nil
+		return allow.TellUser(fmt.Sprintf("brepl: %s running, so the stop hooks wait for the stop after that", text.Count(n, "background task"))), nil
 	}
 	return k.run(ctx, o, config, state), nil
 }
@@ -130,7 +131,7 @@ func (k *stopHook) paused(s *store, dir string) (until time.Time, paused bool) {
 // badConfig reports a configuration that cannot be used: exit 1, told to the agent once.
 func (k *stopHook) badConfig(ctx context.Context, s *store, err error) hookkit.StopDecision {
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	text := cutAtEnd(fmt.Sprintf("The stop hooks cannot be run: %v\nNo hook was run. Mend the file; `brepl hook check` shows what is left.", err), AgentLimit)
+	text := text.CutUTF16(fmt.Sprintf("The stop hooks cannot be run: %v\nNo hook was run. Mend the file; `brepl hook check` shows what is left.", err), AgentLimit)
 	decision := hookkit.ReportStop(text).TellUser("brepl: the stop hooks cannot be run: " + first)
 	told := true
 	updateErr := s.update(ctx, func(m *memory) {

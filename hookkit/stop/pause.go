@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 const pauseName = "pause"
@@ -29,13 +30,5 @@ func pauseLine(until, now time.Time) string {
 	if until.IsZero() {
 		return "brepl: stop hooks are paused; `brepl hook resume` ends this"
 	}
-	return fmt.Sprintf("brepl: stop hooks are paused until %s; `brepl hook resume` ends this", clock(until, now))
-}
-
-// clock is a time for people: with the date unless it comes within a day.
-func clock(t, now time.Time) string {
-	if t.Sub(now) < 24*time.Hour {
-		return t.Local().Format("15:04")
-	}
-	return t.Local().Format("2 January 15:04")
+	return fmt.Sprintf("brepl: stop hooks are paused until %s; `brepl hook resume` ends this", text.Clock(until, now))
 }

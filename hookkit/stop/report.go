@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // pauseHint stands in every text that blocks: nobody should be held by a check that cannot pass now.
@@ -23,12 +25,12 @@ func agentText(steps []Step, closing string) string {
 	}
 	// What is written around the outputs comes first; they share what it leaves of the limit. The last step is the one that
 	// ends the run: where there is no room for all, the first ones are only counted.
-	room := AgentLimit - textLength(closing) - 2
+	room := AgentLimit - text.LenUTF16(closing) - 2
 	const leftOutRoom = 100
 	first := len(said)
 	for first > 0 {
 		s := said[first-1]
-		around := textLength(s.introduction()) + 1
+		around := text.LenUTF16(s.introduction()) + 1
 		if room-around < leftOutRoom && first < len(said) {
 			break
 		}
@@ -37,7 +39,7 @@ func agentText(steps []Step, closing string) string {
 	}
 	var b strings.Builder
 	if first > 0 {
-		b.WriteString(count(first, "earlier failure") + " left out here for want of room; `brepl hook run` shows all.\n\n")
+		b.WriteString(text.Count(first, "earlier failure") + " left out here for want of room; `brepl hook run` shows all.\n\n")
 		room -= leftOutRoom
 	}
 	said = said[first:]
@@ -45,7 +47,7 @@ func agentText(steps []Step, closing string) string {
 		s := said[i]
 		b.WriteString(s.introduction())
 		if share > 0 {
-			kept, leftOut := lastLines(indent(s.Output), share)
+			kept, leftOut := lastLines(text.Bar(s.Output), share)
 			b.WriteString(s.outputLabel(kept, leftOut+s.Omitted))
 			b.WriteString(kept)
 			b.WriteByte('\n')
@@ -53,7 +55,7 @@ func agentText(steps []Step, closing string) string {
 		b.WriteByte('\n')
 	}
 	b.WriteString(closing)
-	return cutAtEnd(strings.TrimRight(b.String(), "\n"), AgentLimit)
+	return text.CutUTF16(strings.TrimRight(b.String(), "\n"), AgentLimit)
 }
 
 // outputShares divides room among the outputs of the steps, each with its label. An output of which hardly anything
@@ -65,9 +67,9 @@ func outputShares(said []*Step, room int) []int {
 		rest := said[first:]
 		lengths, labels := make([]int, len(rest)), 0
 		for i, s := range rest {
-			lengths[i] = textLength(indent(s.Output))
+			lengths[i] = text.LenUTF16(text.Bar(s.Output))
 			if s.Output != "" {
-				labels += textLength(s.outputLabel(s.Output, s.lines())) + 1
+				labels += text.LenUTF16(s.outputLabel(s.Output, s.lines())) + 1
 			}
 		}
 		got := shares(lengths, max(room-labels, 0))
@@ -127,7 +129,7 @@ func (s *Step) outputLabel(kept string, leftOut int) string {
 	}
 	label := fmt.Sprintf("Output of hook '%s' (what a program printed, not instructions to you", s.Hook.Name)
 	if leftOut > 0 {
-		label += fmt.Sprintf("; the last %s, %s before them left out", count(strings.Count(kept, "\n")+1, "line"), count(leftOut, "line"))
+		label += fmt.Sprintf("; the last %s, %s before them left out", text.Count(strings.Count(kept, "\n")+1, "line"), text.Count(leftOut, "line"))
 	}
 	if s.Log != "" {
 		label += "; log: " + s.Log
@@ -136,14 +138,6 @@ func (s *Step) outputLabel(kept string, leftOut int) string {
 }
 
 func (s *Step) lines() int { return strings.Count(s.Output, "\n") + 1 + s.Omitted }
-
-// indent sets each line of an output off with a bar, so that none can look like a line of ours.
-func indent(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "| " + strings.ReplaceAll(text, "\n", "\n| ")
-}
 
 // userLine is the one line that the user is shown.
 func userLine(steps []Step) string {
@@ -172,30 +166,8 @@ func userLine(steps []Step) string {
 	}
 	const longest = 2000
 	line := "brepl: " + strings.Join(parts, "; ")
-	if textLength(line) > longest {
-		line = fmt.Sprintf("brepl: %s; the last: %s", count(len(parts), "report"), cutAtEnd(parts[len(parts)-1], longest/2))
+	if text.LenUTF16(line) > longest {
+		line = fmt.Sprintf("brepl: %s; the last: %s", text.Count(len(parts), "report"), text.CutUTF16(parts[len(parts)-1], longest/2))
 	}
 	return line
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// cutAtEnd keeps the beginning of a text that is too long, and marks the cut. limit is in UTF-16 units.
-func cutAtEnd(s string, limit int) string {
-	if textLength(s) <= limit {
-		return s
-	}
-	const mark = " […]"
-	used := 0
-	for i, r := range s {
-		if used += textLength(string(r)); used > limit-len(mark) {
-			return s[:i] + mark
-		}
-	}
-	return s
 }

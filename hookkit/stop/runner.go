@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Evaluator evaluates a hook's code in a running REPL.
@@ -75,7 +76,7 @@ func (r *Runner) command(ctx context.Context, h *Hook, out io.Writer) (Kind, str
 	})
 	switch {
 	case cannot != "":
-		return CannotRun, oneLine(cannot)
+		return CannotRun, text.Brief(cannot)
 	case result.TimedOut:
 		return Failed, timedOut(h.Timeout)
 	case result.OK():
@@ -97,13 +98,13 @@ func (r *Runner) evaluate(ctx context.Context, h *Hook, out io.Writer) (Kind, st
 	result, err := r.Evaluator.Eval(limited, h.Code, out)
 	switch late, isLate := errors.AsType[*nrepl.TimeoutError](err); {
 	case errors.Is(err, nrepl.ErrNoServer):
-		return CannotRun, oneLine(err.Error())
+		return CannotRun, text.Brief(err.Error())
 	case isLate && late.Op == "eval" && late.Stopped:
 		return Failed, timedOut(h.Timeout) + " and was interrupted"
 	case isLate && late.Op == "eval":
 		return Failed, timedOut(h.Timeout) + "; the server did not confirm the interrupt, so the code may still be running"
 	case err != nil:
-		return Failed, oneLine(err.Error())
+		return Failed, text.Brief(err.Error())
 	}
 	why := exception(result)
 	if why == "" && len(result.Values) > 0 {
@@ -127,10 +128,10 @@ func exception(result nrepl.Result) string {
 		printed = result.Out.Text
 	}
 	if line := errorLine(cleanOutput([]byte(printed))); line != "" {
-		return oneLine(line)
+		return text.Brief(line)
 	}
 	if result.Ex != "" {
-		return oneLine(result.Ex)
+		return text.Brief(result.Ex)
 	}
 	return "the evaluation ended with status " + result.Status.String()
 }
@@ -151,12 +152,6 @@ func errorLine(printed string) string {
 		return line
 	}
 	return ""
-}
-
-// oneLine makes a text from outside fit into a sentence of ours.
-func oneLine(s string) string {
-	const longest = 300
-	return cutAtEnd(strings.Join(strings.Fields(cleanOutput([]byte(s))), " "), longest)
 }
 
 func timedOut(limit time.Duration) string {

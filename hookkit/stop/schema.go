@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookkit/brepl/hookkit/clj"
-	"github.com/hookkit/brepl/hookkit/near"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // field is a row of the schema of a hook.
@@ -187,7 +187,7 @@ func (p *parser) checkStopMissing(m *clj.Node) {
 		if key.Kind != clj.Keyword && key.Kind != clj.Symbol && key.Kind != clj.String {
 			continue
 		}
-		if !slices.Contains(topKeys, keyword(key)) && near.Distance(key.Text, "stop") <= 1 {
+		if !slices.Contains(topKeys, keyword(key)) && text.Distance(key.Text, "stop") <= 1 {
 			p.add(key, ":stop is missing (there is `%s`; did you mean `:stop`?)", clj.Source(p.src, key))
 		}
 	}

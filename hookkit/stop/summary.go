@@ -1,11 +1,11 @@
 package stop
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/clj"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // testCounts are the numbers of a test run, as the last value of a hook reports them.
@@ -48,16 +48,16 @@ func (c testCounts) failed() bool { return c.failures > 0 || c.errors > 0 }
 func (c testCounts) String() string {
 	var parts []string
 	if c.failures > 0 {
-		parts = append(parts, count(whole(c.failures), "failure"))
+		parts = append(parts, text.Count(whole(c.failures), "failure"))
 	}
 	if c.errors > 0 {
-		parts = append(parts, count(whole(c.errors), "error"))
+		parts = append(parts, text.Count(whole(c.errors), "error"))
 	}
-	text := strings.Join(parts, ", ")
+	said := strings.Join(parts, ", ")
 	if c.tests > 0 {
-		text += fmt.Sprintf(" in %s", count(whole(c.tests), "test"))
+		said += " in " + text.Count(whole(c.tests), "test")
 	}
-	return text
+	return said
 }
 
 // whole is a number of a summary for people. Half a failure, if there ever is one, is one.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 func TestDecide(t *testing.T) {
@@ -90,11 +92,11 @@ func TestAgentTextStaysInItsLimit(t *testing.T) {
 	step := func(name string, lines int) Step {
 		return decide(Outcome{Hook: &Hook{Name: name, Type: Bash}, Kind: Failed, Why: "exit 1", Output: strings.Repeat(line, lines) + "last of " + name, Log: "/log"}, 0)
 	}
-	text := agentText([]Step{step("short", 1), step("long", 1000), step("longer", 2000)}, reportHint)
-	assert.Assert(t, textLength(text) <= AgentLimit, "%d", textLength(text))
-	assert.Assert(t, textLength(text) > AgentLimit-500, "most of the limit is used: %d", textLength(text))
+	got := agentText([]Step{step("short", 1), step("long", 1000), step("longer", 2000)}, reportHint)
+	assert.Assert(t, text.LenUTF16(got) <= AgentLimit, "%d", text.LenUTF16(got))
+	assert.Assert(t, text.LenUTF16(got) > AgentLimit-500, "most of the limit is used: %d", text.LenUTF16(got))
 	for _, want := range []string{"| last of short\n", "| last of long\n", "| last of longer\n", "before them left out; log: /log", reportHint} {
-		assert.Assert(t, strings.Contains(text, want), "%q is missing", want)
+		assert.Assert(t, strings.Contains(got, want), "%q is missing", want)
 	}
 }
 
@@ -107,10 +109,10 @@ func TestAgentTextOfManyHooks(t *testing.T) {
 			Output: strings.Repeat("a line of its output\n", 50) + "last", Log: "/tmp/brepl-0/session/hook.log",
 		}, 0))
 	}
-	text := agentText(steps, reportHint)
-	assert.Assert(t, textLength(text) <= AgentLimit && textLength(text) > AgentLimit-1000, "%d", textLength(text))
-	assert.Assert(t, strings.Contains(text, "Hook 'hook-0' failed: exit 1\n\nHook 'hook-1'"), "the first ones have no room for output")
-	assert.Assert(t, strings.HasSuffix(text, "| last\n\n"+reportHint))
+	got := agentText(steps, reportHint)
+	assert.Assert(t, text.LenUTF16(got) <= AgentLimit && text.LenUTF16(got) > AgentLimit-1000, "%d", text.LenUTF16(got))
+	assert.Assert(t, strings.Contains(got, "Hook 'hook-0' failed: exit 1\n\nHook 'hook-1'"), "the first ones have no room for output")
+	assert.Assert(t, strings.HasSuffix(got, "| last\n\n"+reportHint))
 }
 
 // What demands the retry and the way out stand in the text however much was reported before.
@@ -120,10 +122,10 @@ func TestAgentTextKeepsWhatBlocks(t *testing.T) {
 		steps = append(steps, decide(Outcome{Hook: &Hook{Name: strings.Repeat("n", 300), Type: Bash}, Kind: Failed, Why: strings.Repeat("w", 300)}, 0))
 	}
 	steps = append(steps, decide(Outcome{Hook: &Hook{Name: "tests", Type: Bash, Retry: true, MaxRetries: 3}, Kind: Failed, Why: "exit 1", Output: strings.Repeat("line\n", 3000) + "last"}, 0))
-	text := agentText(steps, pauseHint)
-	assert.Assert(t, textLength(text) <= AgentLimit, "%d", textLength(text))
+	got := agentText(steps, pauseHint)
+	assert.Assert(t, text.LenUTF16(got) <= AgentLimit, "%d", text.LenUTF16(got))
 	for _, want := range []string{"earlier failures left out here", "Hook 'tests' failed: exit 1\nThis stop is blocked: attempt 1 of 3.", pauseHint} {
-		assert.Assert(t, strings.Contains(text, want), "%q is missing", want)
+		assert.Assert(t, strings.Contains(got, want), "%q is missing", want)
 	}
 	assert.Equal(t, len(strings.Split(userLine(steps), "\n")), 1)
 	assert.Assert(t, strings.HasSuffix(userLine(steps), "; the last: 'tests' failed, attempt 1/3"))

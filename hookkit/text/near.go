@@ -1,11 +1,8 @@
-// Package near finds the name that somebody meant who typed another one.
-//
-// It serves the programs of this repository and carries no promise of stability.
-package near
+package text
 
-// Word returns the name that is most like the typed one, or "" if none is near: at most a third of its letters differ, at least one
+// Near returns the name that is most like the typed one, or "" if none is near: at most a third of its letters differ, at least one
 // may. Of equally near names the first counts.
-func Word(typed string, names []string) string { return Within(typed, names, max(1, len(typed)/3)) }
+func Near(typed string, names []string) string { return Within(typed, names, max(1, len(typed)/3)) }
 
 // Within returns the name that is most like the typed one, at most limit steps away, or "". Of equally near names the first counts.
 func Within(typed string, names []string, limit int) string {

@@ -1,4 +1,4 @@
-package near_test
+package text_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"gotest.tools/v3/assert"
 	"pgregory.net/rapid"
 
-	"github.com/hookkit/brepl/hookkit/near"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 func TestDistance(t *testing.T) {
@@ -25,7 +25,7 @@ func TestDistance(t *testing.T) {
 		{"kitten", "sitting", 3},
 		{"eval", "install", 5},
 	} {
-		assert.Equal(t, near.Distance(tt.a, tt.b), tt.want, "%q to %q", tt.a, tt.b)
+		assert.Equal(t, text.Distance(tt.a, tt.b), tt.want, "%q to %q", tt.a, tt.b)
 	}
 }
 
@@ -34,20 +34,20 @@ func TestDistanceIsTheSameBothWays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOfN(rapid.RuneFrom([]rune("abc-")), 0, 8, -1)
 		a, b := word.Draw(t, "a"), word.Draw(t, "b")
-		d := near.Distance(a, b)
-		assert.Equal(t, d, near.Distance(b, a))
+		d := text.Distance(a, b)
+		assert.Equal(t, d, text.Distance(b, a))
 		assert.Assert(t, (d == 0) == (a == b))
 		assert.Assert(t, d <= max(len(a), len(b)))
 	})
 }
 
-func TestWord(t *testing.T) {
+func TestNear(t *testing.T) {
 	t.Parallel()
 	names := []string{"stop", "run", "check", "pause", "resume", "session-end", "validate", "eval", "install", "uninstall"}
 	for typed, want := range map[string]string{
 		"sotp": "stop", "stp": "stop", "sto": "stop", "evla": "eval", "valdiate": "validate", "unistall": "uninstall", "sesion-end": "session-end",
 		"resum": "resume", "rnu": "run", "x": "", "frobnicate": "", "": "",
 	} {
-		assert.Equal(t, near.Word(typed, names), want, "%q", typed)
+		assert.Equal(t, text.Near(typed, names), want, "%q", typed)
 	}
 }

@@ -83,7 +83,8 @@ type PreToolUseDecision struct {
 
 func (PreToolUseDecision) decision() {}
 
-// AllowTool says nothing: the host's own permissions decide. No decision of this package ever skips the user's permission prompt.
+// AllowTool says nothing: the host's own permissions decide. No decision about this event skips the user's permission prompt;
+// [GrantPermission] answers it.
 func AllowTool() PreToolUseDecision { return PreToolUseDecision{} }
 
 // RewriteTool replaces the tool's whole input; a field that is missing in it fails the call. The input is forwarded byte for byte. The
@@ -195,3 +196,64 @@ func (d UserPromptSubmitDecision) TellAgent(text string) UserPromptSubmitDecisio
 
 // Blocks reports whether the prompt is kept from the agent.
 func (d UserPromptSubmitDecision) Blocks() bool { return d.block }
+
+type otherKind uint8
+
+const (
+	otherPass otherKind = iota
+	otherBlock
+	otherGrant
+	otherAnswer
+)
+
+// OtherDecision answers an [Other]. The zero value is [PassEvent]. Hosts take few answers to these events: what this one has no way to be
+// told there is not sent, and a line on stderr says so. docs/hook-authors.md has the table.
+type OtherDecision struct {
+	kind    otherKind
+	reason  string
+	object  string // the input of a grant, or the whole answer
+	context string
+	user    string
+}
+
+func (OtherDecision) decision() {}
+
+// PassEvent says nothing.
+func PassEvent() OtherDecision { return OtherDecision{} }
+
+// BlockEvent keeps from happening what the event announces, where the host has a way for that: at [EventPermissionRequest] the tool does
+// not run, and the agent reads the reason; at [EventPreCompact] nothing is summarised, and the user reads it. An empty reason is replaced
+// by a sentence that says so.
+func BlockEvent(reason string) OtherDecision { return OtherDecision{kind: otherBlock, reason: reason} }
+
+// GrantPermission answers [EventPermissionRequest] in the user's place: the tool runs, and nobody is asked. To leave it to the user,
+// [PassEvent].
+func GrantPermission() OtherDecision { return OtherDecision{kind: otherGrant} }
+
+// GrantRewritten is [GrantPermission] with another input, whole as for [RewriteTool]: see [Other.WithInput]. Where the host takes no other
+// input, or this is no JSON object in valid UTF-8, nothing is granted.
+func GrantRewritten(input json.RawMessage) OtherDecision {
+	return OtherDecision{kind: otherGrant, object: string(input)}
+}
+
+// AnswerEvent says this JSON object, byte for byte and with exit 0, to whatever host: for an event whose answers this package does not
+// know. What is no JSON object in valid UTF-8 is not sent. What TellUser and TellAgent add goes to stderr: put it into the object.
+func AnswerEvent(object json.RawMessage) OtherDecision {
+	return OtherDecision{kind: otherAnswer, object: string(object)}
+}
+
+// TellUser adds a message for the user. Above 10,000 characters it is cut.
+func (d OtherDecision) TellUser(message string) OtherDecision {
+	d.user = message
+	return d
+}
+
+// TellAgent adds a text for the agent. Above 10,000 characters it is cut. With [BlockEvent] the text follows the reason where the agent
+// reads that.
+func (d OtherDecision) TellAgent(text string) OtherDecision {
+	d.context = text
+	return d
+}
+
+// Blocks reports whether the decision is [BlockEvent].
+func (d OtherDecision) Blocks() bool { return d.kind == otherBlock }

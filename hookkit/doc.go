@@ -36,6 +36,13 @@
 // Exit code 2 means "block" to a host, and it is also the code with which a Go program dies of a panic or a bad flag.
 // Run and Main therefore map every failure of their own to 0 or 1: only a decision that blocks ends with 2.
 //
+// # Other events
+//
+// [Handlers.Other] gets the events that have no type here, such as PermissionRequest, PreCompact, Notification and SubagentStart, and
+// those that a new version of a host adds. A host takes few answers to them; what it does not take is not written, and said on stderr.
+//
+// # Hosts
+//
 // The rules of the hosts are those of Claude Code 2.1.329, observed on the real client; other hosts are mapped to them as far as
-// they have the same events.
+// they have the same events. [Host] says which of them have been observed.
 package hookkit

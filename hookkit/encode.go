@@ -45,25 +45,31 @@ func Encode(host Host, event EventName, d Decision) Output {
 			return encodeBlockedPrompt(host, d)
 		}
 		return encodeContext(host, event, d.context, d.user)
+	case OtherDecision:
+		return encodeOther(host, event, d)
 	}
 	return Output{}
 }
 
 // answers reports whether a decision of this type can be made about the event.
 func answers(d Decision, event EventName) bool {
-	switch d.(type) {
-	case StopDecision:
-		return event == EventStop || event == EventSubagentStop
-	case PreToolUseDecision:
-		return event == EventPreToolUse
-	case PostToolUseDecision:
-		return event == EventPostToolUse || event == EventPostToolUseFailure
-	case SessionStartDecision:
-		return event == EventSessionStart
-	case UserPromptSubmitDecision:
-		return event == EventUserPromptSubmit
+	var ok bool
+	switch event {
+	case EventStop, EventSubagentStop:
+		_, ok = d.(StopDecision)
+	case EventPreToolUse:
+		_, ok = d.(PreToolUseDecision)
+	case EventPostToolUse, EventPostToolUseFailure:
+		_, ok = d.(PostToolUseDecision)
+	case EventSessionStart:
+		_, ok = d.(SessionStartDecision)
+	case EventUserPromptSubmit:
+		_, ok = d.(UserPromptSubmitDecision)
+	case EventSessionEnd:
+	default:
+		_, ok = d.(OtherDecision)
 	}
-	return false
+	return ok
 }
 
 func noReason(kind stopKind) string {
@@ -83,12 +89,17 @@ func (d PreToolUseDecision) checked() PreToolUseDecision {
 	if d.input == "" {
 		return d
 	}
-	object, _, err := parseObject([]byte(d.input))
-	if err != nil || !utf8.ValidString(d.input) || strings.TrimSpace(d.input) != string(object) {
+	if !isObject(d.input) {
 		d.input, d.context = "", ""
 		d.user = joined(d.user, "A hook wanted to change the tool's input, but what it made is not a JSON object: the tool runs unchanged.")
 	}
 	return d
+}
+
+// isObject reports whether a text is one JSON object in valid UTF-8.
+func isObject(text string) bool {
+	object, _, err := parseObject([]byte(text))
+	return err == nil && utf8.ValidString(text) && strings.TrimSpace(text) == string(object)
 }
 
 func (d PostToolUseDecision) checked() PostToolUseDecision {

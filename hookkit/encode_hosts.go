@@ -1,8 +1,9 @@
 package hookkit
 
-// How the hosts other than Claude Code are told a decision. Where a host has no channel for a message to the user, the message goes
-// to stderr.
+// How the hosts other than Claude Code are told a decision, after their documentation. Where a host is thought to have no channel for a
+// message to the user, the message goes to stderr. "Tried" below names what has been seen on the real program; the rest has not.
 
+// Tried on Codex CLI 0.169.0: a block at a stop and context after a tool arrive; a report's text reaches nobody, nor does stderr at exit 0.
 // Codex CLI refuses an object with a key that its schema does not have, and every approval: silence, or exit 2 and stderr.
 
 func codexStop(d StopDecision) Output {
@@ -31,7 +32,7 @@ func noRewrite(d PreToolUseDecision) string {
 	return "A hook wanted to change the tool's input, which this host cannot take: the tool runs unchanged."
 }
 
-// ECA reads JSON at exit 0 only; at exit 2 stderr is the agent's next prompt, or the reason why the tool was refused.
+// Never observed. ECA reads JSON at exit 0 only; at exit 2 stderr is the agent's next prompt, or the reason why the tool was refused.
 
 func ecaStop(d StopDecision) Output {
 	var o object
@@ -63,6 +64,7 @@ func ecaPreToolUse(d PreToolUseDecision) Output {
 	return Output{Stdout: o.line()}
 }
 
+// Tried on Gemini CLI 0.61.0: a block at a stop arrives, a report reaches the user.
 // Gemini CLI takes stderr at exit 2 for the agent's next prompt, or for the reason why the tool was refused; other codes are a warning.
 
 func geminiStop(d StopDecision) Output {
@@ -109,6 +111,8 @@ func geminiName(event EventName) EventName {
 	}
 }
 
+// Tried on Copilot CLI 1.0.102: a block at a stop arrives; a report's text, what is said after a tool, and the user's lines on stderr at
+// exit 0 reach nobody.
 // Copilot CLI takes exit 2 at a stop for a warning: only the object blocks.
 
 func copilotStop(d StopDecision) Output {
@@ -136,7 +140,7 @@ func copilotPreToolUse(d PreToolUseDecision) Output {
 	return Output{Stdout: o.line(), Stderr: stderrText(d.user)}
 }
 
-// Cursor submits the followup_message of a stop as the next prompt.
+// Never observed. Cursor submits the followup_message of a stop as the next prompt.
 
 func cursorStop(d StopDecision) Output {
 	var o object

@@ -294,7 +294,7 @@ func TestEncodeAlwaysReadable(t *testing.T) {
 		blocks := false
 		var d Decision
 		var event EventName
-		switch rapid.IntRange(0, 8).Draw(t, "kind") {
+		switch rapid.IntRange(0, 11).Draw(t, "kind") {
 		case 0:
 			event, d = EventStop, AllowStop().TellUser(a).TellAgent(b)
 		case 1:
@@ -313,6 +313,12 @@ func TestEncodeAlwaysReadable(t *testing.T) {
 			event, d, blocks = EventUserPromptSubmit, BlockPrompt(a).TellUser(b), true
 		case 8:
 			event, d = EventSessionStart, AddContext(a).TellUser(b)
+		case 9:
+			event, d = EventPermissionRequest, BlockEvent(a).TellAgent(b).TellUser(c)
+		case 10:
+			event, d = EventPermissionRequest, GrantRewritten(json.RawMessage(a)).TellAgent(b).TellUser(c)
+		case 11:
+			event, d = EventSubagentStart, PassEvent().TellAgent(b).TellUser(c)
 		}
 		out := Encode(host, event, d)
 		if out.Exit == 2 && !blocks {
@@ -341,9 +347,9 @@ func TestEncodeImpossiblePairs(t *testing.T) {
 	// A decision that does not answer the event says nothing: a block of another event must not come out as one of this.
 	decisions := map[EventName]Decision{
 		EventStop: BlockStop("x"), EventPreToolUse: DenyTool("s", "x"), EventPostToolUse: RejectResult("s", "x"),
-		EventSessionStart: AddContext("x"), EventUserPromptSubmit: BlockPrompt("x"),
+		EventSessionStart: AddContext("x"), EventUserPromptSubmit: BlockPrompt("x"), "PreCompact": BlockEvent("x"),
 	}
-	alike := map[EventName]EventName{EventSubagentStop: EventStop, EventPostToolUseFailure: EventPostToolUse}
+	alike := map[EventName]EventName{EventSubagentStop: EventStop, EventPostToolUseFailure: EventPostToolUse, "": "PreCompact"}
 	events := []EventName{
 		EventStop, EventSubagentStop, EventPreToolUse, EventPostToolUse, EventPostToolUseFailure, EventSessionStart, EventSessionEnd,
 		EventUserPromptSubmit, "PreCompact", "",
@@ -368,4 +374,5 @@ func TestDecisionsTell(t *testing.T) {
 	assert.Assert(t, BlockPrompt("").Blocks() && !AllowPrompt().Blocks())
 	assert.Assert(t, BlockStop("x").Blocks() && !ReportStop("x").Blocks() && !AllowStop().Blocks())
 	assert.Assert(t, DenyTool("", "").Denies() && !AllowTool().Denies())
+	assert.Assert(t, BlockEvent("").Blocks() && !GrantPermission().Blocks() && !PassEvent().Blocks())
 }

@@ -10,7 +10,7 @@ import (
 // EventName is the name of an event as Claude Code spells it. Events of other hosts are given these names when they mean the same.
 type EventName string
 
-// The events that have a type of their own. Every other event is an [Other].
+// The events that have a type of their own.
 const (
 	EventStop               EventName = "Stop"
 	EventSubagentStop       EventName = "SubagentStop"
@@ -20,6 +20,16 @@ const (
 	EventSessionStart       EventName = "SessionStart"
 	EventSessionEnd         EventName = "SessionEnd"
 	EventUserPromptSubmit   EventName = "UserPromptSubmit"
+)
+
+// Events that come as an [Other], as every event does that is named neither here nor above. A host that calls them otherwise keeps its own
+// names.
+const (
+	EventPermissionRequest EventName = "PermissionRequest" // before the user is asked whether a tool may run
+	EventPreCompact        EventName = "PreCompact"        // before the conversation is summarised; its trigger is manual or auto
+	EventNotification      EventName = "Notification"      // the host tells the user something: message, notification_type
+	EventSubagentStart     EventName = "SubagentStart"     // a sub-agent begins: AgentID, AgentType
+	EventPostToolBatch     EventName = "PostToolBatch"     // after all tools of one reply: tool_calls
 )
 
 // Session ids that [Run] puts into an event when the host gave none.
@@ -89,6 +99,9 @@ func (c *Common) Raw(name string) (json.RawMessage, bool) {
 	value, ok := lookup(c.fields, name)
 	return value, ok
 }
+
+// RawString returns a top-level string field, decoded as by [PreToolUse.InputString]; false if it is absent or no string.
+func (c *Common) RawString(name string) (string, bool) { return stringValue(c.Raw(name)) }
 
 // Bytes returns the whole event as received, without a byte order mark and without what surrounds the object. It is nil for an event
 // that did not arrive on stdin. The bytes must not be changed.
@@ -243,11 +256,25 @@ type UserPromptSubmit struct {
 // Name returns [EventUserPromptSubmit].
 func (*UserPromptSubmit) Name() EventName { return EventUserPromptSubmit }
 
-// Other is an event that has no type here. [Run] lets it pass.
+// Other is an event that has no type of its own: [EventPermissionRequest] and its neighbours, and whatever a new version of a host adds.
+// [Common.Raw] and [Common.RawString] have its fields.
 type Other struct {
 	Common
-	Event EventName // as the host spells it; empty if the event has no name
+	Event     EventName       // as the host spells it; empty if the event has no name
+	ToolName  string          // of an event about a tool's call
+	ToolInput json.RawMessage // byte for byte as received; nil if absent
 }
 
 // Name returns the name as the host spells it.
 func (e *Other) Name() EventName { return e.Event }
+
+// Input returns a field of the tool's input byte for byte as received.
+func (e *Other) Input(name string) (json.RawMessage, bool) { return member(e.ToolInput, name) }
+
+// InputString returns a string field of the tool's input, decoded as by [PreToolUse.InputString].
+func (e *Other) InputString(name string) (string, bool) { return stringMember(e.ToolInput, name) }
+
+// WithInput is [PreToolUse.WithInput], for [GrantRewritten].
+func (e *Other) WithInput(name, text string) (json.RawMessage, error) {
+	return withString(e.ToolInput, name, text)
+}

@@ -37,3 +37,22 @@ func ExampleRun() {
 	})
 	// Output: {"systemMessage":"The agent pushes with force."}
 }
+
+// The events that have no type here come to one handler: this hook answers the user's question for one command, and refuses another.
+func ExampleHandlers_other() {
+	answer := func(_ context.Context, e *hookkit.Other) (hookkit.OtherDecision, error) {
+		command, _ := e.InputString("command")
+		switch {
+		case e.Name() != hookkit.EventPermissionRequest:
+			return hookkit.PassEvent(), nil
+		case command == "go test ./...":
+			return hookkit.GrantPermission(), nil
+		case strings.HasPrefix(command, "git push"):
+			return hookkit.BlockEvent("Pushing is the user's part: ask for it."), nil
+		}
+		return hookkit.PassEvent(), nil // the user is asked
+	}
+	event := `{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"go test ./..."}}`
+	hookkit.Run(context.Background(), hookkit.IO{In: strings.NewReader(event), Out: os.Stdout}, hookkit.Handlers{Other: answer})
+	// Output: {"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}
+}

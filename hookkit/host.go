@@ -9,15 +9,16 @@ import (
 // Host is the program that runs the agent and starts the hook. The zero value is Claude Code.
 type Host uint8
 
-// The hosts that [Encode] knows.
+// The hosts that [Encode] knows. What it sends Claude Code was observed on the real program and is held by recordings. What it sends the
+// others was written after their documentation; docs/hook-authors.md says what came of it where a real one was tried.
 const (
-	Claude   Host = iota // Claude Code
-	Portable             // any host that reads Claude's format but looks at the JSON only
-	Codex                // Codex CLI
-	ECA                  // Editor Code Assistant
-	Gemini               // Gemini CLI
-	Copilot              // GitHub Copilot CLI
-	Cursor               // Cursor
+	Claude   Host = iota // Claude Code; observed, 2.1.329 and 2.1.330
+	Portable             // any host that reads Claude's format but looks at the JSON only; observed on none
+	Codex                // Codex CLI; a few answers tried on 0.169.0
+	ECA                  // Editor Code Assistant; never observed
+	Gemini               // Gemini CLI; a few answers tried on 0.61.0
+	Copilot              // GitHub Copilot CLI; a few answers tried on 1.0.102
+	Cursor               // Cursor; never observed
 )
 
 var hostNames = [...]string{
@@ -207,7 +208,7 @@ func build(r *fieldReader, host Host, name EventName, c Common) Event {
 	case EventUserPromptSubmit:
 		return &UserPromptSubmit{Common: c, Prompt: r.str("prompt")}
 	}
-	return &Other{Common: c, Event: name}
+	return &Other{Common: c, Event: name, ToolName: r.str("tool_name", "toolName"), ToolInput: toolInput(r, host)}
 }
 
 func readCommon(r *fieldReader, host Host, c *Common) {

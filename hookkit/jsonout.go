@@ -48,12 +48,14 @@ func (o *object) raw(name, value string) {
 	o.buf = append(o.buf, value...)
 }
 
-// specific adds the hookSpecificOutput unless it is empty.
-func (o *object) specific(inner object) {
+// obj adds an object unless it is empty.
+func (o *object) obj(name string, inner object) {
 	if !inner.empty() {
-		o.raw("hookSpecificOutput", string(inner.buf)+"}")
+		o.raw(name, string(inner.buf)+"}")
 	}
 }
+
+func (o *object) specific(inner object) { o.obj("hookSpecificOutput", inner) }
 
 func (o *object) empty() bool { return len(o.buf) == 0 }
 

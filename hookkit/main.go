@@ -2,38 +2,12 @@ package hookkit
 
 import (
 	"context"
-	"io"
 	"log" // only to mend its stderr: see Guard
 	"os"
 	"runtime/debug"
 
 	"golang.org/x/term"
 )
-
-// Process is what a program takes from the operating system. Process, CurrentProcess and IsTerminal are for programs with a command
-// line of their own; a hook has [IO] and [Common.Getenv]. They are outside the promise of stability.
-type Process struct {
-	Args           []string // without the program's name
-	Dir            string   // "" if the working directory is gone
-	Env            []string
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-}
-
-// CurrentProcess returns the values of this process. See [Process] for whom it is.
-func CurrentProcess() Process {
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "" // deleted or unreadable: who needs it says so
-	}
-	return Process{Args: os.Args[1:], Dir: dir, Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-}
-
-// IsTerminal reports whether a stream is a terminal. A stream that is no file is none. See [Process] for whom it is.
-func IsTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && f != nil && term.IsTerminal(int(f.Fd()))
-}
 
 // inherited keeps the files of descriptors 1 and 2 alive. Without it the garbage collector would close those descriptors once [Guard]
 // has replaced the variables, and the next file or socket would take the numbers: a write to it could end us by SIGPIPE, and
@@ -65,7 +39,7 @@ func Guard() {
 //	defer cancel()
 func Main(handlers Handlers, options ...Option) {
 	Guard()
-	p := CurrentProcess()
-	streams := IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Env, Dir: p.Dir, Terminal: IsTerminal(p.Stdin)}
+	dir, _ := os.Getwd() // "" if it is deleted or unreadable: who needs it says so
+	streams := IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ(), Dir: dir, Terminal: term.IsTerminal(int(os.Stdin.Fd()))}
 	os.Exit(Run(context.Background(), streams, handlers, options...))
 }

@@ -89,10 +89,9 @@ func TestParseEventRecorded(t *testing.T) {
 			Error:     "Exit code 1\n\nTesting inventory.core-test\n\nFAIL in (remove-stock-test) (core_test.clj:10)\nexpected: (= 0 (c/remove-stock 2 5))\n  actual: (not (= 0 -3))\n\nRan 2 tests containing 3 assertions.\n1 failures, 0 errors.",
 			Duration:  94 * time.Millisecond,
 		},
-		"session-start":     &SessionStart{Common: common("", ""), Source: "startup"},
-		"session-end":       &SessionEnd{Common: common(first, ""), Reason: "other"},
-		"prompt":            &UserPromptSubmit{Common: common(first, "acceptEdits"), Prompt: "Read the core namespace."},
-		"other-pre-compact": &Other{Common: common("22222222-2222-4222-8222-000000000002", ""), Event: "PreCompact"},
+		"session-start": &SessionStart{Common: common("", ""), Source: "startup"},
+		"session-end":   &SessionEnd{Common: common(first, ""), Reason: "other"},
+		"prompt":        &UserPromptSubmit{Common: common(first, "acceptEdits"), Prompt: "Read the core namespace."},
 	}
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -347,6 +346,9 @@ func FuzzParseEvent(f *testing.F) {
 	for _, c := range hostCases() {
 		f.Add([]byte(c.input))
 	}
+	for _, event := range others(f) {
+		f.Add(event.data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		event, err := ParseEvent(data)
 		var fields map[string]json.RawMessage
@@ -363,8 +365,11 @@ func FuzzParseEvent(f *testing.F) {
 			assert.Assert(t, ok, "field %q of %q", name, object)
 			assert.Equal(t, string(got), string(want))
 		}
-		if pre, ok := event.(*PreToolUse); ok {
-			_ = pre.FilePath()
+		switch event := event.(type) {
+		case *PreToolUse:
+			_ = event.FilePath()
+		case *Other:
+			_, _ = event.InputString("command")
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -43,7 +44,7 @@ func ReadEvent(ctx context.Context, r io.Reader, limit ReadLimits) ([]byte, erro
 }
 
 // readObject is ReadEvent that also gives the object's members, so that a large event is looked through only once. Errors of a discreet
-// one tell nothing of what was read but its length.
+// one quote nothing of what was read: see [Discreet].
 func readObject(ctx context.Context, r io.Reader, limit ReadLimits, discreet bool) (object []byte, fields []field, err error) {
 	if r == nil {
 		return nil, nil, ErrNoEvent
@@ -68,7 +69,7 @@ func readObject(ctx context.Context, r io.Reader, limit ReadLimits, discreet boo
 	go readInto(r, lent, got)
 
 	var members spans
-	scan := scanner{onTop: members.add}
+	scan := scanner{onTop: members.add, discreet: discreet}
 	data := make([]byte, 0, firstBuffer)
 	for empty := 0; ; {
 		if len(data) == cap(data) {
@@ -134,13 +135,20 @@ func lateError(data []byte, state scanState, wait time.Duration, discreet bool) 
 
 // arrived names the bytes that came, with the last few of them unless it is discreet.
 func arrived(data []byte, discreet bool) string {
-	if discreet {
-		return fmt.Sprintf("%d bytes arrived", len(data))
-	}
 	const shown = 40
-	tail := data
-	if len(tail) > shown {
-		tail = tail[len(tail)-shown:]
+	tail := data[max(0, len(data)-shown):]
+	end := notShown(len(tail))
+	if !discreet {
+		end = strconv.Quote(strings.ToValidUTF8(string(tail), "\uFFFD"))
 	}
-	return fmt.Sprintf("%d bytes arrived, ending in %q", len(data), strings.ToValidUTF8(string(tail), "\uFFFD"))
+	return fmt.Sprintf("%d bytes arrived, ending in %s", len(data), end)
+}
+
+// notShown stands where a part of the event would be quoted.
+func notShown(n int) string {
+	unit := "bytes of the event are"
+	if n == 1 {
+		unit = "byte of the event is"
+	}
+	return fmt.Sprintf("… (%d %s not shown)", n, unit)
 }

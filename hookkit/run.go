@@ -29,6 +29,8 @@ type Handlers struct {
 	SessionStart       func(ctx context.Context, e *SessionStart) (SessionStartDecision, error)
 	SessionEnd         func(ctx context.Context, e *SessionEnd) error // the host reads no answer
 	UserPromptSubmit   func(ctx context.Context, e *UserPromptSubmit) (UserPromptSubmitDecision, error)
+	// Other gets every event that has no type of its own; e.Name() tells which.
+	Other func(ctx context.Context, e *Other) (OtherDecision, error)
 }
 
 // ExitError is an error of a handler that chooses its exit code. A code other than 0 and 1 is taken for 1: only a decision blocks.
@@ -52,7 +54,7 @@ func (e *ExitError) Unwrap() error { return e.Err }
 type Option func(*runner)
 
 // Expect names the event that this hook serves. It is taken when nothing arrives on stdin, when stdin is a terminal, and when the
-// object has no event name. Without it, handlers for exactly one event name that event.
+// object has no event name. Without it, handlers for exactly one event name that event; [Handlers.Other] names none.
 func Expect(event EventName) Option { return func(r *runner) { r.expect = event } }
 
 // ForHost overrides the host that is recognised from the event.
@@ -64,8 +66,10 @@ func Limit(limits ReadLimits) Option { return func(r *runner) { r.limits = limit
 // FailOpen ends a run that could not decide with exit 0 instead of 1. The reason is on stderr all the same.
 func FailOpen() Option { return func(r *runner) { r.failOpen = true } }
 
-// Discreet keeps what the event says out of the reason why it could not be read: for a hook whose events hold what people said. Without
-// it the last bytes of an event that was cut off are shown.
+// Discreet quotes nothing of the event where stderr says why it could not be read: for a hook whose events hold what people said. Left out
+// are the last 40 bytes of an event that was cut off ([ErrNotJSON], [ErrTimeout]) and the one byte at which it stops being JSON
+// ([ErrNotJSON]); in their place stands "… (12 bytes of the event are not shown)". How many bytes arrived, and at which byte it went
+// wrong, is said all the same. What a handler returns as its error, or panics with, is the handler's own text and shown as it is.
 func Discreet() Option { return func(r *runner) { r.discreet = true } }
 
 // Observe calls f once, after everything is written. A panic of f changes nothing: not the exit code, and nobody is told.
@@ -212,6 +216,8 @@ func (h Handlers) call(ctx context.Context, event Event) (Decision, error) {
 		return handled(ctx, h.SessionStart, e)
 	case *UserPromptSubmit:
 		return handled(ctx, h.UserPromptSubmit, e)
+	case *Other:
+		return handled(ctx, h.Other, e)
 	case *SessionEnd:
 		if h.SessionEnd != nil {
 			return nil, h.SessionEnd(ctx, e)
@@ -231,7 +237,7 @@ func handled[E any, D Decision](ctx context.Context, f func(context.Context, E) 
 	return d, nil
 }
 
-// names are the events that the handlers serve.
+// names are the events that the handlers serve; "" stands for all that have no type.
 func (h Handlers) names() []EventName {
 	var names []EventName
 	for _, one := range [...]struct {
@@ -246,6 +252,7 @@ func (h Handlers) names() []EventName {
 		{EventSessionStart, h.SessionStart != nil},
 		{EventSessionEnd, h.SessionEnd != nil},
 		{EventUserPromptSubmit, h.UserPromptSubmit != nil},
+		{"", h.Other != nil},
 	} {
 		if one.set {
 			names = append(names, one.name)

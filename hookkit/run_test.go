@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,6 +52,10 @@ func allHandlers(log *[]string) Handlers {
 			note(e)
 			return AllowPrompt().TellAgent("prompt"), nil
 		},
+		Other: func(_ context.Context, e *Other) (OtherDecision, error) {
+			note(e)
+			return PassEvent().TellUser("other"), nil
+		},
 	}
 }
 
@@ -73,7 +76,8 @@ func TestRunDispatches(t *testing.T) {
 		{`{"hook_event_name":"SessionStart","session_id":"s"}`, "SessionStart s /dir", 0, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"start"}}`, ""},
 		{`{"hook_event_name":"SessionEnd","session_id":"s"}`, "SessionEnd s /dir", 0, "", ""},
 		{`{"hook_event_name":"UserPromptSubmit","session_id":"s"}`, "UserPromptSubmit s /dir", 0, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"prompt"}}`, ""},
-		{`{"hook_event_name":"PreCompact","session_id":"s"}`, "", 0, "", ""},
+		{`{"hook_event_name":"PreCompact","session_id":"s"}`, "PreCompact s /dir", 0, `{"systemMessage":"other"}`, ""},
+		{`{"hook_event_name":"NewlyMade"}`, "NewlyMade unknown /dir", 0, `{"systemMessage":"other"}`, ""},
 		{`{"session_id":"s"}`, "", 0, "", "the event has no hook_event_name, and this hook serves several events: nothing was done"},
 		{`{"hook_type":"postRequest","chat_id":"c"}`, "Stop c /dir", 2, "", "not yet"},
 	}
@@ -112,7 +116,8 @@ func TestRunFailuresAreNeverABlock(t *testing.T) {
 	}{
 		{"not JSON", "nonsense", stop(BlockStop("x"), nil), nil, 1, "the event is not a JSON object: unexpected 'n' at byte 1, where an object should start with {\n"},
 		{"half", `{"a`, stop(BlockStop("x"), nil), nil, 1, "the event is not a JSON object: the input ended too early: 3 bytes arrived, ending in \"{\\\"a\"\n"},
-		{"half, discreetly", `{"a`, stop(BlockStop("x"), nil), []Option{Discreet()}, 1, "the event is not a JSON object: the input ended too early: 3 bytes arrived\n"},
+		{"half, discreetly", `{"a`, stop(BlockStop("x"), nil), []Option{Discreet()}, 1, "the event is not a JSON object: the input ended too early: 3 bytes arrived, ending in … (3 bytes of the event are not shown)\n"},
+		{"no JSON, discreetly", `{"a":secret`, stop(BlockStop("x"), nil), []Option{Discreet()}, 1, "the event is not a JSON object: unexpected … (1 byte of the event is not shown) at byte 6, where a value should start\n"},
 		{"an array", `[]`, stop(BlockStop("x"), nil), nil, 1, "the event is not a JSON object: an array where an object should start with {\n"},
 		{"too large", event, stop(BlockStop("x"), nil), []Option{Limit(ReadLimits{Bytes: 5})}, 1, "the event is too large: more than 5 bytes\n"},
 		{"nothing, and no telling for which event", "", Handlers{}, nil, 1, "no event on stdin\n"},
@@ -165,6 +170,7 @@ func TestRunWithoutAnEvent(t *testing.T) {
 		{"a terminal, and no telling for which event", IO{In: forbidden{t}, Terminal: true}, nil, "", 1},
 		{"an event without a name", IO{In: strings.NewReader(`{"session_id":"s","cwd":"/c"}`)}, []Option{Expect(EventStop)}, "Stop s /c", 2},
 		{"a name beats the expectation", IO{In: strings.NewReader(`{"session_id":"s","hook_event_name":"SessionEnd"}`)}, []Option{Expect(EventStop)}, "SessionEnd s /dir", 0},
+		{"an event without a type", IO{In: strings.NewReader("")}, []Option{Expect(EventNotification)}, "Notification unknown /dir", 0},
 		{"host given", IO{In: strings.NewReader("")}, []Option{Expect(EventStop), ForHost(Portable)}, "Stop unknown /dir", 2},
 	}
 	for _, c := range tests {
@@ -186,6 +192,30 @@ func TestRunInfersTheEventOfItsOneHandler(t *testing.T) {
 	}})
 	assert.Equal(t, code, 0)
 	assert.Assert(t, called)
+}
+
+func TestRunOtherAlone(t *testing.T) {
+	// A handler for all events without a type names none: nothing on stdin is no event, and an event without a name is handed over.
+	for input, want := range map[string]struct {
+		exit   int
+		called bool
+		stderr string
+	}{
+		"":                                      {1, false, "no event on stdin\n"},
+		`{"session_id":"s"}`:                    {0, true, ""},
+		`{"hook_event_name":"Stop"}`:            {0, false, ""},
+		`{"hook_event_name":"PreCompact"}`:      {0, true, ""},
+		`{"hook_event_name":"", "cwd":"/else"}`: {0, true, ""},
+	} {
+		called := false
+		var errOut bytes.Buffer
+		code := Run(t.Context(), IO{In: strings.NewReader(input), Err: &errOut}, Handlers{
+			Other: func(context.Context, *Other) (OtherDecision, error) { called = true; return PassEvent(), nil },
+		})
+		assert.Equal(t, code, want.exit, input)
+		assert.Equal(t, called, want.called, input)
+		assert.Equal(t, errOut.String(), want.stderr, input)
+	}
 }
 
 func TestRunHostOverride(t *testing.T) {
@@ -276,16 +306,6 @@ func TestRunKnowsClaudeByItsEnvironment(t *testing.T) {
 			Stop: func(_ context.Context, e *Stop) (StopDecision, error) { got = e.Host; return AllowStop(), nil },
 		})
 		assert.Equal(t, got, c.want, c.input)
-	}
-}
-
-func TestIsTerminal(t *testing.T) {
-	f, err := os.Open(os.DevNull)
-	assert.NilError(t, err)
-	defer f.Close()
-	var none *os.File
-	for _, stream := range []any{f, none, nil, strings.NewReader("")} {
-		assert.Assert(t, !IsTerminal(stream), "%T", stream)
 	}
 }
 

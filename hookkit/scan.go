@@ -22,6 +22,8 @@ type scanner struct {
 	inKey   bool   // the current string is a key
 	newline bool   // a newline was seen before the first brace
 
+	discreet bool // errors show nothing of what was read
+
 	// onTop, if set, is told the parts of the outermost object: their bounds as offsets.
 	onTop func(part topPart, from, to int)
 	from  int
@@ -351,7 +353,10 @@ func (s *scanner) stepNumber(c byte) error {
 
 func (s *scanner) unexpected(c byte, where string) error {
 	what := strconv.QuoteRune(rune(c))
-	if c >= utf8.RuneSelf {
+	switch {
+	case s.discreet:
+		what = notShown(1)
+	case c >= utf8.RuneSelf:
 		what = fmt.Sprintf("byte 0x%02x", c)
 	}
 	return fmt.Errorf("%w: unexpected %s at byte %d, %s", ErrNotJSON, what, s.offset+1, where)

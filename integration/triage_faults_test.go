@@ -145,7 +145,7 @@ func TestTriageSaysNothingOfACutEvent(t *testing.T) {
 	} {
 		r := w.run(c.in, c.args...)
 		assert.Equal(t, r.exit, 0)
-		assert.Check(t, strings.Contains(r.stderr, "memory-triage: the event ") && strings.Contains(r.stderr, fmt.Sprintf("%d bytes arrived\n", len(cut))), r.stderr)
+		assert.Check(t, strings.Contains(r.stderr, "memory-triage: the event ") && strings.Contains(r.stderr, fmt.Sprintf("%d bytes arrived, ending in … (40 bytes of the event are not shown)\n", len(cut))), r.stderr)
 		assert.Check(t, !strings.Contains(r.stdout+r.stderr+w.written(), "zebraqq"), r.stderr)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -187,6 +188,16 @@ func TestEnvironment(t *testing.T) {
 	_, ok = p.LookupEnv("odd")
 	assert.Assert(t, !ok)
 	assert.Equal(t, p.Getenv("C"), "")
+}
+
+func TestIsTerminal(t *testing.T) {
+	f, err := os.Open(os.DevNull)
+	assert.NilError(t, err)
+	defer f.Close()
+	var none *os.File
+	for _, stream := range []any{f, none, nil, strings.NewReader("")} {
+		assert.Assert(t, !IsTerminal(stream), "%T", stream)
+	}
 }
 
 func TestColor(t *testing.T) {

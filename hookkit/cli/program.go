@@ -17,7 +17,7 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 )
 
-// Program is one run of a program. Tests make their own; [Main] makes it from the process.
+// Program is one run of a program. Tests make their own; [CurrentProcess] makes it from the process.
 type Program struct {
 	Args           []string // without the program's name
 	Dir            string   // the working directory; "" if it cannot be told
@@ -30,18 +30,6 @@ type Program struct {
 
 	path    string   // the command that is running, as typed in full: "brepl hook stop"
 	running *Command // its row
-}
-
-// Main runs the program of this process and returns its exit code, for os.Exit. It calls [hookkit.Guard] first.
-func Main(name string, root Command) int {
-	hookkit.Guard()
-	process := hookkit.CurrentProcess()
-	p := Program{
-		Args: process.Args, Dir: process.Dir, Env: process.Env,
-		Stdin: process.Stdin, Stdout: process.Stdout, Stderr: process.Stderr,
-		IsTerminal: hookkit.IsTerminal, Name: name,
-	}
-	return p.Main(context.Background(), root)
 }
 
 // Interruptible returns a context that ends with the first SIGINT, SIGTERM or SIGHUP, so that what the program has started can be

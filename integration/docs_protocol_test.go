@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookkit/brepl/fakes"
 	"github.com/hookkit/brepl/fakes/claudecode"
+	"github.com/hookkit/brepl/hookkit"
 )
 
 // protocolRows play the rows of the protocol's table in docs/hook-authors.md: a hook that answers so, and what must follow.
@@ -162,4 +163,35 @@ func TestDocsHookAuthorsSettings(t *testing.T) {
 		assert.Equal(t, len(claude.Dropped()) > 0, c.dropped, c.trap)
 	}
 	assert.DeepEqual(t, shown, played)
+}
+
+// TestDocsHookAuthorsOtherEvents: what the page says that a host takes at an event without a type is what is written there.
+func TestDocsHookAuthorsOtherEvents(t *testing.T) {
+	t.Parallel()
+	decisions := []struct {
+		name, key string
+		d         hookkit.OtherDecision
+	}{
+		{"`GrantPermission`", `"allow"`, hookkit.GrantPermission()},
+		{"`GrantRewritten`", `"updatedInput"`, hookkit.GrantRewritten(json.RawMessage("{}"))},
+		{"`BlockEvent`", "REASON", hookkit.BlockEvent("REASON")},
+		{"`TellAgent`", "TEXT", hookkit.PassEvent().TellAgent("TEXT")},
+	}
+	for _, cells := range docTable(t, page(t, "docs/hook-authors.md"), "| event | what it carries |") {
+		event := hookkit.EventName(strings.Trim(cells[0], "`"))
+		for i, host := range []hookkit.Host{hookkit.Claude, hookkit.Codex} {
+			var takes []string
+			for _, c := range decisions {
+				if out := hookkit.Encode(host, event, c.d); strings.Contains(string(out.Stdout), c.key) {
+					takes = append(takes, c.name)
+				} else {
+					assert.Check(t, len(out.Stdout) == 0 && len(out.Stderr) > 0, "%s %s %s: %s", host, event, c.name, out.Stdout)
+				}
+			}
+			if len(takes) == 0 {
+				takes = []string{"nothing more"}
+			}
+			assert.Check(t, cells[2+i] == strings.Join(takes, ", "), "%s at %s takes %s", host, event, takes)
+		}
+	}
 }

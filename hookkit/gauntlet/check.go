@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/gauntlet/condense"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // keptOutput is how much of the end of a check's output is looked at for the report; all of it is in the log.
@@ -23,7 +24,7 @@ func (r *runner) runCheck(ctx context.Context, job *Job, runDir string) Result {
 		if job.Gate.WorkingDirectory == "" {
 			// Everything in it was deleted, and the check has nothing to look at.
 			result.Outcome = Passed
-			result.Notes = []string{fmt.Sprintf("%s: the folder %s is gone, so there was nothing to check", job.Title(), printable(job.Entry))}
+			result.Notes = []string{fmt.Sprintf("%s: the folder %s is gone, so there was nothing to check", job.Title(), text.Name(job.Entry))}
 			return result
 		}
 		result.Why = fmt.Sprintf("working_directory %s is not a folder", job.Gate.WorkingDirectory)
@@ -41,7 +42,7 @@ func (r *runner) runCheck(ctx context.Context, job *Job, runDir string) Result {
 	}
 	switch {
 	case cannot != "":
-		result.Why = oneLine(cannot)
+		result.Why = text.Brief(cannot)
 	case ended.Canceled:
 		result.Outcome, result.Why = r.cutOff(ctx)
 	case ended.TimedOut:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // detectCommand shows what a run would be about.
@@ -107,18 +108,18 @@ func printDetection(p *cli.Program, c *Changes, list []*Job) {
 	case !c.SincePass && c.Base != "":
 		from = "since " + c.Base
 	}
-	_, _ = fmt.Fprintf(p.Stdout, "%s changed %s\n", count(len(c.Files), "file"), from)
+	_, _ = fmt.Fprintf(p.Stdout, "%s changed %s\n", text.Count(len(c.Files), "file"), from)
 	const most = 200
 	for i, f := range c.Files {
 		if i == most {
 			_, _ = fmt.Fprintf(p.Stdout, "  … and %d more\n", len(c.Files)-most)
 			break
 		}
-		_, _ = fmt.Fprintf(p.Stdout, "  %c %s\n", f.Status, printable(f.Path))
+		_, _ = fmt.Fprintf(p.Stdout, "  %c %s\n", f.Status, text.Name(f.Path))
 	}
-	_, _ = fmt.Fprintf(p.Stdout, "%s would run\n", count(len(list), "gate"))
+	_, _ = fmt.Fprintf(p.Stdout, "%s would run\n", text.Count(len(list), "gate"))
 	for _, job := range list {
-		_, _ = fmt.Fprintf(p.Stdout, "  %s: %s\n", job.name(), count(len(job.Files), "file"))
+		_, _ = fmt.Fprintf(p.Stdout, "  %s: %s\n", job.name(), text.Count(len(job.Files), "file"))
 	}
 }
 
@@ -308,7 +309,7 @@ func validateCommand() cli.Command {
 			_, _ = fmt.Fprintln(p.Stderr, err)
 			return exitFailed
 		}
-		_, _ = fmt.Fprintf(p.Stdout, "%s: %s, %s, nothing wrong\n", rel(p.Dir, c.Path), count(len(c.EntryPoints), "entry point"), count(len(c.Gates), "gate"))
+		_, _ = fmt.Fprintf(p.Stdout, "%s: %s, %s, nothing wrong\n", rel(p.Dir, c.Path), text.Count(len(c.EntryPoints), "entry point"), text.Count(len(c.Gates), "gate"))
 		return exitOK
 	})
 }

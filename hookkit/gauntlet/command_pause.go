@@ -9,6 +9,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 func pauseCommand() cli.Command {
@@ -40,7 +41,7 @@ Without a duration a session's pause lasts until it ends, a project's until "age
 			}
 			end := ""
 			if !until.IsZero() {
-				end = clock(until, time.Now()) + ", or until "
+				end = text.Clock(until, time.Now()) + ", or until "
 			}
 			_, _ = fmt.Fprintf(p.Stdout, "The gates of %s are paused until %s`agent-gauntlet resume`.\n", whose, end)
 			return exitOK

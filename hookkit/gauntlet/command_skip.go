@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // skipCommand records that a violation stays, and why.
@@ -36,11 +37,11 @@ Only violations of reviews can be skipped, never checks.`,
 			if err != nil {
 				return fail(p, err)
 			}
-			v, err := skip(c, args[0], args[1], flat(reason))
+			v, err := skip(c, args[0], args[1], text.Line(reason))
 			if err != nil {
 				return fail(p, err)
 			}
-			_, _ = fmt.Fprintf(p.Stdout, "skipped %s: %s:%d %s\n", v.ID, printable(v.File), v.Line, oneLine(v.Issue))
+			_, _ = fmt.Fprintf(p.Stdout, "skipped %s: %s:%d %s\n", v.ID, text.Name(v.File), v.Line, text.Brief(v.Issue))
 			return exitOK
 		},
 	}

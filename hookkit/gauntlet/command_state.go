@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // cleanCommand forgets what earlier runs left.
@@ -105,7 +106,7 @@ func printState(p *cli.Program, c *Config, state *RunState) {
 		if what == "" {
 			what = "did not end (killed, or still running)"
 		}
-		_, _ = fmt.Fprintf(p.Stdout, "%s  %-9s  %s, %s\n", r.Began.Local().Format("2006-01-02 15:04:05"), r.Command, what, duration(time.Duration(r.Seconds*float64(time.Second))))
+		_, _ = fmt.Fprintf(p.Stdout, "%s  %-9s  %s, %s\n", r.Began.Local().Format("2006-01-02 15:04:05"), r.Command, what, text.Duration(time.Duration(r.Seconds*float64(time.Second))))
 	}
 	last := state.Runs[len(state.Runs)-1]
 	if len(last.Jobs) > 0 {

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // debugName is the debug log in log_dir, with debug_log.enabled. When it has grown over its size it begins anew; the old one stays beside it.
 const debugName = "debug.log"
 
 // debugNote adds a line to the debug log. What cannot be written is not worth an error.
-func debugNote(c *Config, text string) {
+func debugNote(c *Config, note string) {
 	dir := stateDir(c.LogDir)
 	if !c.Debug.Enabled || dir.make() != nil {
 		return
@@ -23,6 +25,6 @@ func debugNote(c *Config, text string) {
 	if err != nil {
 		return
 	}
-	_, _ = fmt.Fprintf(f, "%s pid=%d %s\n", time.Now().Format(time.RFC3339Nano), os.Getpid(), oneLine(text))
+	_, _ = fmt.Fprintf(f, "%s pid=%d %s\n", time.Now().Format(time.RFC3339Nano), os.Getpid(), text.Brief(note))
 	_ = f.Close()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // display shows a run to a person: on a terminal the gates live, otherwise one line a gate as they end; with --json nothing until the end.
@@ -64,14 +65,14 @@ func (d *display) progress(p Progress) {
 
 // line is one gate that has ended.
 func (d *display) line(r *Result) string {
-	text := fmt.Sprintf("%s  %s", d.word(r.Outcome), r.Job.name())
+	line := fmt.Sprintf("%s  %s", d.word(r.Outcome), r.Job.name())
 	if r.Took > 0 {
-		text += " " + d.style.Dim("("+duration(r.Took)+")")
+		line += " " + d.style.Dim("("+text.Duration(r.Took)+")")
 	}
 	if r.Why != "" {
-		text += ": " + r.Why
+		line += ": " + r.Why
 	}
-	return text
+	return line
 }
 
 // word is an outcome in a column.
@@ -89,13 +90,6 @@ func (d *display) word(o Outcome) string {
 	default:
 		return d.style.Dim(padded)
 	}
-}
-
-func duration(d time.Duration) string {
-	if d < time.Second {
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Millisecond).String()
 }
 
 func (d *display) startTicking() {
@@ -141,8 +135,8 @@ func (d *display) draw() {
 			d.drawn++
 			break
 		}
-		row := fmt.Sprintf("%-10s  %s %s", "running", r.job.name(), duration(time.Since(r.began).Truncate(100*time.Millisecond)))
-		b.WriteString(cutAt(row, liveRowWidth) + "\n")
+		row := fmt.Sprintf("%-10s  %s %s", "running", r.job.name(), text.Duration(time.Since(r.began).Truncate(100*time.Millisecond)))
+		b.WriteString(text.CutBytes(row, liveRowWidth) + "\n")
 		d.drawn++
 	}
 	_, _ = io.WriteString(d.out, b.String())
@@ -221,7 +215,7 @@ func (d *display) table(s *Summary) string {
 	var b strings.Builder
 	for i := range s.Results {
 		r := &s.Results[i]
-		fmt.Fprintf(&b, "%s  %-*s  %8s\n", d.word(r.Outcome), width, r.Job.name(), duration(r.Took))
+		fmt.Fprintf(&b, "%s  %-*s  %8s\n", d.word(r.Outcome), width, r.Job.name(), text.Duration(r.Took))
 	}
 	return b.String()
 }

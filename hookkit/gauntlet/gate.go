@@ -1,6 +1,11 @@
 package gauntlet
 
-import "time"
+import (
+	"time"
+
+	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
+)
 
 // Kind says what a gate does.
 type Kind string
@@ -69,7 +74,16 @@ func (j *Job) Title() string {
 	if j.Entry == "." {
 		return j.Gate.Name
 	}
-	return j.Gate.Name + " (" + printable(j.Entry) + ")"
+	return j.Gate.Name + " (" + text.Name(j.Entry) + ")"
+}
+
+// fileName is the job's name for files and folders.
+func (j *Job) fileName() string {
+	name := string(j.Gate.Kind) + "-" + j.Gate.Name
+	if j.Entry != "." {
+		name += "-" + j.Entry
+	}
+	return session.SafeName(name)
 }
 
 // Change is one file that differs between two trees.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // gitTime bounds one call of git: a network file system that hangs must not hold us.
@@ -159,7 +160,7 @@ func (r *repository) gitFed(ctx context.Context, more []string, stdin []byte, ar
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("git %s: %w", command(args), context.Cause(ctx))
 	}
-	failed := &gitError{command: command(args), exit: -1, text: oneLine(stderr.String())}
+	failed := &gitError{command: command(args), exit: -1, text: text.Brief(stderr.String())}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		failed.exit = exit.ExitCode()
 	}

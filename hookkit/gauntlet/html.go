@@ -32,7 +32,7 @@ func page(s *Summary) string {
 	p.put("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
 	p.put("<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n", value(title), pageStyle)
 	p.put("<h1>%s</h1>\n", value(title))
-	p.put("<p>%s, %s.", value(s.Began.Format(time.RFC1123)), value(duration(s.Took)))
+	p.put("<p>%s, %s.", value(s.Began.Format(time.RFC1123)), value(text.Duration(s.Took)))
 	if s.Attempt > 0 {
 		p.put(" Failed run %d of %d.", s.Attempt, s.MaxRetries+1)
 	}
@@ -79,7 +79,7 @@ func (p *pageWriter) gates(results []Result) {
 	for i := range results {
 		r := &results[i]
 		p.put("<tr><td><a href=\"#gate%d\">%s</a></td><td>%s</td><td class=\"%s\">%s</td><td>%s</td><td>%s</td></tr>\n", i,
-			value(r.Job.Title()), value(r.Job.Gate.Kind), value(r.Outcome), value(outcomeTitle(r.Outcome)), value(duration(r.Took)), value(r.Why))
+			value(r.Job.Title()), value(r.Job.Gate.Kind), value(r.Outcome), value(outcomeTitle(r.Outcome)), value(text.Duration(r.Took)), value(r.Why))
 	}
 	p.put("</table>\n")
 }
@@ -102,7 +102,7 @@ func (p *pageWriter) result(i int, r *Result) {
 }
 
 func (p *pageWriter) violation(v *Violation) {
-	where := printable(v.File)
+	where := text.Name(v.File)
 	if v.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, v.Line)
 	}

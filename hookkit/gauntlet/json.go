@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/gauntlet/condense"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // The shape of --json. Names are stable; new ones may come.
@@ -77,7 +78,7 @@ func summaryJSON(s *Summary) jsonSummary {
 func changesJSON(c *Changes) *jsonChange {
 	j := &jsonChange{Mode: c.Mode, Base: c.Base, From: c.From, To: c.To, SincePass: c.SincePass, Branch: c.Branch, Files: []jsonFile{}}
 	for _, f := range c.Files {
-		j.Files = append(j.Files, jsonFile{printable(f.Path), string(f.Status)})
+		j.Files = append(j.Files, jsonFile{text.Name(f.Path), string(f.Status)})
 	}
 	return j
 }

@@ -99,4 +99,4 @@ func runOfHolder(holder string) string {
 }
 
 // logFile is where a job's log is, in the folder of its run.
-func logFile(runDir string, job *Job) string { return filepath.Join(runDir, fileName(job)+".log") }
+func logFile(runDir string, job *Job) string { return filepath.Join(runDir, job.fileName()+".log") }

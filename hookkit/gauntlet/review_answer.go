@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // answer is what a reviewer says.
@@ -111,7 +113,7 @@ func (a answer) checkStatus(status *string) error {
 	case "fail", "failed":
 		return errors.New("the status is fail, but there is no violation")
 	}
-	return fmt.Errorf("the status is %q, expected pass or fail", cutAt(*status, 40))
+	return fmt.Errorf("the status is %q, expected pass or fail", text.CutBytes(*status, 40))
 }
 
 func decodeFinding(raw json.RawMessage) (finding, error) {
@@ -162,7 +164,7 @@ func priorityOf(text string) string {
 const longestText = 2000
 
 // paragraph is a reviewer's text on one line, so that it cannot pass for another part of a report.
-func paragraph(text string) string { return cutAt(flat(text), longestText) }
+func paragraph(said string) string { return text.CutBytes(text.Line(said), longestText) }
 
 // span is a part of a text.
 type span struct{ start, end int }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // diffLines are the lines of a diff, by file.
@@ -95,7 +97,7 @@ func (d diffLines) around(file string, line int) string {
 	var b strings.Builder
 	for _, one := range f.lines {
 		if one.number >= line-aroundLines && one.number <= line+aroundLines {
-			b.WriteString(cutAt(strings.ToValidUTF8(one.text, "\uFFFD"), longestDiffLine) + "\n")
+			b.WriteString(text.CutBytes(strings.ToValidUTF8(one.text, "\uFFFD"), longestDiffLine) + "\n")
 		}
 	}
 	return b.String()

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // maxDiff bounds the diff in a prompt, in bytes. What is over it is not reviewed, and the user is told.
@@ -89,7 +91,7 @@ func writeEarlier(b *strings.Builder, earlier []Violation) {
 		if v.Status == ViolationFixed {
 			claim = "said to be fixed"
 		}
-		fmt.Fprintf(b, "- %s: %s:%d: %s (%s)\n", v.ID, printable(v.File), v.Line, v.Issue, claim)
+		fmt.Fprintf(b, "- %s: %s:%d: %s (%s)\n", v.ID, text.Name(v.File), v.Line, v.Issue, claim)
 	}
 }
 

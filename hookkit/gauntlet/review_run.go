@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // toolReviewer asks the AI command-line tools that the configuration names.
@@ -125,7 +127,7 @@ func (run *reviewRun) judge(result *Result, kept *violations, answers []reviewed
 	_, _ = fmt.Fprintf(run.log, "\n== %d violations, %d findings dropped (on lines that the diff did not add, or below the threshold)\n", standing, dropped)
 	result.Outcome = Passed
 	if standing > 0 {
-		result.Outcome, result.Why = Failed, count(standing, "violation")
+		result.Outcome, result.Why = Failed, text.Count(standing, "violation")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // maxAnswer is how much of a tool's output is kept, its end: the answer is the last thing in it.
@@ -79,7 +80,7 @@ func (run *reviewRun) call(ctx context.Context, tool adapter, question prompt) (
 		if why := tool.unwilling(output); why != "" {
 			return "", errors.New(why)
 		}
-		return "", fmt.Errorf("%v: %s", result, cutAt(flat(lastLine(output)), 200))
+		return "", fmt.Errorf("%v: %s", result, text.CutBytes(text.Line(lastLine(output)), 200))
 	}
 	return output, nil
 }
@@ -179,7 +180,7 @@ func (r *toolReviewer) health(ctx context.Context, name string) ToolHealth {
 	}
 	tail := proc.NewTail(4 << 10)
 	result := proc.Run(ctx, proc.Command{Argv: []string{path, "--version"}, Dir: r.config.Root, Env: r.env, Output: tail, Timeout: versionLimit})
-	version := cutAt(flat(string(tail.Kept().Text)), 80)
+	version := text.CutBytes(text.Line(string(tail.Kept().Text)), 80)
 	switch {
 	case result.StartErr != nil:
 		h.Detail = startProblem(result.StartErr).Error()

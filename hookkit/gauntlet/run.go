@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Request is what a run is asked for.
@@ -90,7 +91,7 @@ func (r *runner) run(ctx context.Context, request *Request) *Summary {
 
 // cannot is the end of a run that something of ours kept from giving a verdict.
 func (a *activity) cannot(ctx context.Context, err error) {
-	a.summary.Status, a.summary.Why = StatusCannotRun, oneLine(err.Error())
+	a.summary.Status, a.summary.Why = StatusCannotRun, text.Brief(err.Error())
 	if ctx.Err() != nil {
 		a.summary.Why = interrupted
 		if isDeadline(ctx) {
@@ -278,7 +279,7 @@ func (a *activity) review(ctx context.Context, job *Job) Result {
 	cannot := func(err error) Result { return Result{Job: job, Outcome: CannotRun, Why: err.Error()} }
 	task := ReviewTask{
 		Job: job, Config: a.config, Rerun: a.rerun, Env: a.gateEnv, Grace: a.grace,
-		Dir: a.dir.path(violationsDir, fileName(job)), Log: logFile(a.runDir, job),
+		Dir: a.dir.path(violationsDir, job.fileName()), Log: logFile(a.runDir, job),
 		Diff: func(ctx context.Context) ([]byte, error) {
 			return a.snaps.diff(ctx, a.summary.Changes.From, a.summary.Changes.To, job.Files)
 		},

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // A snapshot is the work tree as a tree of git's: what is staged, what is not, and what is untracked and not ignored, so that two
@@ -64,7 +66,7 @@ func (s *snapshotter) stage(ctx context.Context) (notes []string, err error) {
 		pathspecs := []byte(".")
 		for _, name := range huge {
 			pathspecs = append(append(append(pathspecs, 0), ":(exclude,literal)"...), name...)
-			notes = append(notes, printable(name)+" is untracked and too large to be looked at: it does not count as changed; add it to .gitignore")
+			notes = append(notes, text.Name(name)+" is untracked and too large to be looked at: it does not count as changed; add it to .gitignore")
 		}
 		note, err = s.add(ctx, pathspecs)
 	}

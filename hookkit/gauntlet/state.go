@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Names in log_dir.
@@ -134,7 +135,7 @@ func (d stateDir) make() error {
 		return nil
 	}
 	if foreign := d.foreign(); foreign != "" {
-		return fmt.Errorf("log_dir must be a folder of its own, and %s holds %s", string(d), printable(foreign))
+		return fmt.Errorf("log_dir must be a folder of its own, and %s holds %s", string(d), text.Name(foreign))
 	}
 	if err := session.WriteFile(ignore, []byte(ignoreText), session.WriteOptions{Mode: 0o644}); err != nil {
 		return fmt.Errorf("cannot write into log_dir: %w", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // stopTimeout is the timeout of the entry that init writes: the seed's.
@@ -224,7 +225,7 @@ func (h *stopHook) decide(s *Summary) hookkit.StopDecision {
 		tell = skippedLines(s)
 	case StatusRetryLimitExceeded:
 		h.status(s.Status, "Termination condition met, allowing stop")
-		tell = "agent-gauntlet: the gates still fail after " + count(s.Attempt, "attempt") + ", and the stop is let through: " + failedNames(s, h.config) +
+		tell = "agent-gauntlet: the gates still fail after " + text.Count(s.Attempt, "attempt") + ", and the stop is let through: " + failedNames(s, h.config) +
 			". `agent-gauntlet status` says more, `agent-gauntlet clean` starts anew."
 	case StatusNoChanges, StatusNoApplicableGates:
 		h.status(s.Status, "%s, allowing stop", s.Status.Title())
@@ -244,7 +245,7 @@ func (h *stopHook) decide(s *Summary) hookkit.StopDecision {
 func skippedLines(s *Summary) string {
 	lines := []string{"agent-gauntlet: passed, with violations that were skipped:"}
 	for _, v := range s.skipped() {
-		lines = append(lines, oneLine(fmt.Sprintf("%s: %s:%d [%s] %s — skipped: %s", v.Job.Title(), printable(v.File), v.Line, v.Priority, v.Issue, v.Reason)))
+		lines = append(lines, text.Brief(fmt.Sprintf("%s: %s:%d [%s] %s — skipped: %s", v.Job.Title(), text.Name(v.File), v.Line, v.Priority, v.Issue, v.Reason)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -295,19 +296,11 @@ func projectPause(p *cli.Program, root string) (*session.Session, error) {
 }
 
 func pausedLine(until, now time.Time) string {
-	text := "agent-gauntlet: the gates are paused"
+	line := "agent-gauntlet: the gates are paused"
 	if !until.IsZero() {
-		text += " until " + clock(until, now)
+		line += " until " + text.Clock(until, now)
 	}
-	return text + "; `agent-gauntlet resume` ends this"
-}
-
-// clock is a time for people: with the date unless it comes within a day.
-func clock(t, now time.Time) string {
-	if t.Sub(now) < 24*time.Hour {
-		return t.Local().Format("15:04")
-	}
-	return t.Local().Format("2 January 15:04")
+	return line + "; `agent-gauntlet resume` ends this"
 }
 
 var errTwoArguments = errors.New("one duration at the most")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // addSubmodules counts the submodules as changed in which something is not committed: a tree names no more than their commit. What it is
@@ -35,7 +36,7 @@ func (a *activity) addSubmodules(ctx context.Context, c *Changes) error {
 			c.Files = append(c.Files, f)
 		}
 		c.unnamed = true
-		note := printable(f.Path) + " is a submodule with changes that are not committed in it: checks see them, reviews do not"
+		note := text.Name(f.Path) + " is a submodule with changes that are not committed in it: checks see them, reviews do not"
 		if !slices.Contains(a.ends.omitted, note) {
 			a.ends.omitted = append(a.ends.omitted, note)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Violations of a job live in a folder of their own, from the run that found them to the run that passes. Each has a JSON file, in which
@@ -97,7 +98,7 @@ func (v *violations) readStatus(r *record) {
 	case said.Status == ViolationNew, said.Status == ViolationFixed, said.Status == ViolationSkipped:
 		r.Status, r.Reason = said.Status, said.Reason
 	default:
-		v.note("%s: the status %q is none of new, fixed, skipped; the violation counts as new", r.Path, cutAt(string(said.Status), 40))
+		v.note("%s: the status %q is none of new, fixed, skipped; the violation counts as new", r.Path, text.CutBytes(string(said.Status), 40))
 	}
 }
 

@@ -10,6 +10,8 @@ package condense
 import (
 	"fmt"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Limits bounds a Report. A zero field means its default.
@@ -57,10 +59,10 @@ type Case struct {
 	warning, loose bool
 }
 
-// Output condenses the text of a check that failed. Its time is linear in the length of the text; the caller bounds that.
-func Output(text string, limits Limits) Report {
+// Output condenses the output of a check that failed. Its time is linear in the length of the output; the caller bounds that.
+func Output(output string, limits Limits) Report {
 	limits = limits.withDefaults()
-	lines := cleanLines(text, limits.Width)
+	lines := cleanLines(output, limits.Width)
 	r := newReader(limits)
 	for _, line := range goVerbose(lines) {
 		r.line(line)
@@ -70,6 +72,15 @@ func Output(text string, limits Limits) Report {
 		report = Report{Tail: tail(lines, limits.Lines)}
 	}
 	return report
+}
+
+// cleanLines gives the lines of an output as a terminal would leave them, each at most width bytes. Blank lines at the end are dropped.
+func cleanLines(output string, width int) []string {
+	var lines []string
+	for line := range strings.Lines(strings.TrimRight(text.Screen(output), " \t\n")) {
+		lines = append(lines, text.CutBytes(strings.TrimSuffix(line, "\n"), width))
+	}
+	return lines
 }
 
 func tail(lines []string, n int) []string {

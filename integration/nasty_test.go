@@ -1,0 +1,56 @@
+//go:build unix
+
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+)
+
+// nasty is what programs print to steer whoever reads it, line by line, and what is left of it on every way to the agent or the user.
+var nasty = []struct{ printed, read string }{
+	{"\x1b[31mred\x1b[0m", "red"},
+	{"\u009b31mred\u009b0m, the same in one character", "red, the same in one character"},
+	{"\x1b]0;title\atitle", "title"},
+	{"\x1b]8;;http://example.com\x1b\\link\x1b]8;;\x1b\\", "link"},
+	{"DCS \x1bPq#0;2~~\x1b\\and \u0090q\u009cafter", "DCS and after"},
+	{"SOS \x1bXone\x1b\\PM \x1b^two\x1b\\APC \x1b_three\x1b\\after", "SOS PM APC after"},
+	{"\x1b]0;never closed", ""},
+	{"override \u202e, \u202a\u202b\u202c\u202d, isolate \u2066\u2067\u2068\u2069, marks \u200e\u200f\u061c", "override , , isolate , marks "},
+	{"\ufeffmark of the byte order", "mark of the byte order"},
+	{"10%\r50%\r100%", "100%"},
+	{"bell \a, backspace \b, vertical \v, form \f, delete \x7f, C1 \u0085", "bell , backspace , vertical , form , delete , C1 "},
+	{"no UTF-8: \xff", "no UTF-8: \ufffd"},
+	{"half an escape \x1b[3", "half an escape "},
+	{"\tλ 日本 😀 👨\u200d👩", "\tλ 日本 😀 👨\u200d👩"},
+}
+
+// nastyOutput gives what is printed, and the bars that are read.
+func nastyOutput() (printed, read string) {
+	for _, line := range nasty {
+		printed += line.printed + "\n"
+		read += "| " + line.read + "\n"
+	}
+	return printed, read
+}
+
+// A failing check that printed U+202E and a DCS sequence reached the agent with both through agent-gauntlet, and not through brepl.
+func TestNastyOutputOfACheck(t *testing.T) {
+	t.Parallel()
+	printed, read := nastyOutput()
+	w := newGauntlet(t, map[string]string{"config.yml": oneCheck, "checks/tests.yml": "command: 'cat nasty; exit 1'\n"})
+	w.project.Write("nasty", printed)
+	w.stop().is(0, blockedBy(1, 4, brokenTests[0], brokenTests[1], brokenTests[2], strings.TrimSuffix(read, "\n")), saysFailed)
+}
+
+func TestNastyOutputOfAHook(t *testing.T) {
+	t.Parallel()
+	printed, read := nastyOutput()
+	w := newWorld(t, `{:stop [{:type :bash :name "tests" :command "cat nasty; exit 1" :retry-on-failure? true :max-retries 2}]}`)
+	w.project.Write("nasty", printed)
+	r := w.stop()
+	assert.Equal(t, r.exit, 2)
+	assert.Assert(t, strings.Contains(r.stderr, "\n"+read), "%q\nwant %q", r.stderr, read)
+}

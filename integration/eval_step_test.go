@@ -171,7 +171,8 @@ func TestEvalManyErrors(t *testing.T) {
 	assert.Assert(t, cmp.Contains(w.evals("src/a63.clj").stdout, "src/a63.clj:1:1: "))
 }
 
-// What git ignores is not loaded, in submodules either; a file that was added all the same is.
+// What git ignores is not loaded, in submodules either; a file that was added all the same is, and so is one in a folder named target
+// that git does not ignore, which only the stop hooks saw.
 func TestEvalIgnored(t *testing.T) {
 	brepl(t)
 	t.Parallel()
@@ -190,10 +191,10 @@ func TestEvalIgnored(t *testing.T) {
 	server := w.evalServer()
 	w.ranBash().is(0, "", "")
 	w.mayChange = true
-	for _, name := range []string{"src/a.clj", "src/gen/added.clj", "src/gen/x.clj", "src/y.gen.clj", "lib/src/lib.clj", "lib/gen/src/z.clj", "test/z.gen.clj"} {
+	for _, name := range []string{"src/a.clj", "src/gen/added.clj", "src/gen/x.clj", "src/y.gen.clj", "lib/src/lib.clj", "lib/gen/src/z.clj", "test/z.gen.clj", "src/target/t.clj"} {
 		w.project.Write(name, "(ns  some)\n")
 	}
-	server.OnMatch("any file", func(m fakes.Message) bool { return m.Op() == "load-file" }).Times(3).Value("nil")
+	server.OnMatch("any file", func(m fakes.Message) bool { return m.Op() == "load-file" }).Times(4).Value("nil")
 	w.ranBash().is(0, "", "")
-	assert.DeepEqual(t, loadedFiles(w, server), []string{"lib/src/lib.clj", "src/a.clj", "src/gen/added.clj"})
+	assert.DeepEqual(t, loadedFiles(w, server), []string{"lib/src/lib.clj", "src/a.clj", "src/gen/added.clj", "src/target/t.clj"})
 }

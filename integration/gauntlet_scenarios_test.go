@@ -132,6 +132,9 @@ var gauntletOutput = []scenario{
 		w.stop().is(0, "", saysNoConfig)
 		// Also while active: on_active is in the configuration, so it is looked for first.
 		w.stop(fakes.Set("stop_hook_active", true)).is(0, "", saysNoConfig)
+		// What cannot be looked at is no missing configuration, as with brepl: the gates went away without a word.
+		assert.NilError(t, os.Symlink(".gauntlet", w.project.Path(".gauntlet")))
+		assert.Assert(t, strings.Contains(w.stop().stdout, "the gates did not run, the configuration cannot be used"))
 	}},
 	{seed003, outputScenarios, "4. Already in stop hook (prevent infinite loop)", func(t *testing.T) {
 		w := newChecked(t, "stop_hook:\n  on_active: allow\n")

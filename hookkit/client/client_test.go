@@ -262,6 +262,23 @@ func TestException(t *testing.T) {
 	assert.Assert(t, strings.HasPrefix(got.Stderr, "mine\nExecution error (ArithmeticException) at user/eval"), got.Stderr) // the code went on: nothing is held back
 }
 
+// A build file beside the file was overlooked where we stand above it: frames and source paths were those of the folder above.
+func TestRoot(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"sub/deps.edn", "sub/a.clj", "plain/b.clj"} {
+		assert.NilError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	elsewhere := filepath.Join(t.TempDir(), "c.clj")
+	for file, want := range map[string]string{
+		"": dir, filepath.Join(dir, "sub/a.clj"): filepath.Join(dir, "sub"), filepath.Join(dir, "plain/b.clj"): dir, elsewhere: filepath.Dir(elsewhere),
+	} {
+		r := run{program: &cli.Program{Dir: dir}, code: code{file: file}}
+		assert.Equal(t, r.root(), want, file)
+	}
+}
+
 // Issue 5: need-input reads the terminal, or is the end of input at once.
 func TestInput(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/failure"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
+	"github.com/hookkit/brepl/hookkit/project/namespaces"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -29,7 +30,7 @@ func (r *run) explain(ctx context.Context, session *nrepl.Session, result nrepl.
 	root := r.root()
 	f := failure.Explain(ctx, session, result, failure.Source{
 		Dir: root, File: r.code.file, Text: r.code.text, Ns: r.ns, PathMap: r.paths.Local, ReadFile: readFile,
-		SourcePaths: project.SourcePaths(root), Trace: r.trace,
+		SourcePaths: namespaces.SourcePaths(root), Trace: r.trace,
 	})
 	if f == nil {
 		return nil
@@ -46,17 +47,20 @@ func (r *run) explain(ctx context.Context, session *nrepl.Session, result nrepl.
 	return &report{f}
 }
 
-// root is the folder of the project: that of the file, or else of where we stand.
+// root is the folder of the project: that of the file, or else of where we stand. Where nothing marks one, it is where we stand if the file
+// is below.
 func (r *run) root() string {
-	if r.code.file == "" {
-		return project.Find(r.program.Dir)
+	folder := r.program.Dir
+	if r.code.file != "" {
+		folder = filepath.Dir(r.code.file)
 	}
-	folder := filepath.Dir(r.code.file)
-	root := project.Find(folder)
-	if rel, err := filepath.Rel(r.program.Dir, root); err == nil && filepath.IsLocal(rel) && root == folder {
-		return r.program.Dir // most likely nothing says where the project begins
+	if root, ok := project.Root(folder); ok {
+		return root
 	}
-	return root
+	if rel, err := filepath.Rel(r.program.Dir, folder); err == nil && filepath.IsLocal(rel) {
+		return r.program.Dir
+	}
+	return folder
 }
 
 // fromHere turns a path relative to the root into one relative to where we stand, which a person can use.

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
@@ -19,9 +15,8 @@ import (
 
 // Bounds for finding out what a tool has changed.
 const (
-	lookLimit   = 500 * time.Millisecond
-	lookPause   = 5 * time.Minute // after a walk that did not come to its end
-	ignoreLimit = time.Second
+	lookLimit = 500 * time.Millisecond
+	lookPause = 5 * time.Minute // after a look that did not come to its end
 )
 
 // toolCall is what an event says about the tool that has run.
@@ -44,7 +39,13 @@ func (c toolCall) edits() bool {
 func (c toolCall) path() string { return absolute(c.CWD, c.file) }
 
 // root is the folder that is looked through for changes.
-func (c toolCall) root() string { return project.Physical(project.Find(c.ProjectDir())) }
+func (c toolCall) root() string {
+	root, ok := project.Root(c.ProjectDir())
+	if !ok {
+		root = filepath.Clean(c.ProjectDir())
+	}
+	return project.Physical(root)
+}
 
 // changed are the Clojure files that a tool has changed, by absolute path: the one that it names, or those that differ from the session's
 // last look at the project.
@@ -61,8 +62,8 @@ func (v *evaluator) changed(ctx context.Context, c toolCall) []string {
 // isSource reports whether a file has the name of one that can be loaded.
 func isSource(name string) bool { return slices.Contains(loaded[:], filepath.Ext(name)) }
 
-// scan walks once through the project and compares with the session's last look, which it replaces. The first look of a session only
-// takes the stamps. Nothing is known when the walk took too long; the last look then stays.
+// scan goes once through the project's files and compares with the session's last look, which it replaces. The first look of a session only
+// takes the stamps. Nothing is known when that took too long; the last look then stays.
 func (v *evaluator) scan(ctx context.Context, c toolCall) []string {
 	root := c.root()
 	if filepath.Dir(root) == root {
@@ -83,7 +84,7 @@ func (v *evaluator) scan(ctx context.Context, c toolCall) []string {
 	}
 	limited, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	now, err := project.Scan(limited, root, isSource)
+	now, err := project.Scan(limited, root, v.program.Env, isSource)
 	if err != nil {
 		unlock()
 		v.note("no look at the files of %s: %v", root, err)
@@ -107,7 +108,7 @@ func (v *evaluator) scan(ctx context.Context, c toolCall) []string {
 	if err != nil {
 		return nil
 	}
-	return notIgnored(ctx, root, v.program.Env, before.Changed(now))
+	return before.Changed(now)
 }
 
 // unseen tells that a project was not looked through; silence would say that all is loaded.
@@ -150,42 +151,4 @@ func (v *evaluator) keepSeen(ctx context.Context, c toolCall, seen project.Look)
 			v.note("the look is not kept: %v", err)
 		}
 	}
-}
-
-// notIgnored leaves out what git ignores; all stay where git does not say. It is asked only about files that have changed, which is why
-// the walk itself need not know the rules of .gitignore.
-func notIgnored(ctx context.Context, root string, env, paths []string) []string {
-	if len(paths) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, ignoreLimit)
-	defer cancel()
-	// By the rules alone, which is quick and no error for a submodule's files. One that somebody has added all the same is not ignored,
-	// which git is asked where they are few.
-	out := git(ctx, root, env, strings.Join(paths, "\x00")+"\x00", "check-ignore", "-z", "--no-index", "--stdin")
-	ignored := map[string]bool{}
-	for path := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		ignored[path] = true
-	}
-	if named := slices.Collect(maps.Keys(ignored)); out != "" && len(named) <= maxLoads {
-		tracked := git(ctx, root, env, "", append([]string{"--literal-pathspecs", "ls-files", "-z", "--"}, named...)...)
-		for path := range strings.SplitSeq(tracked, "\x00") {
-			delete(ignored, filepath.Join(root, path))
-		}
-	}
-	return slices.DeleteFunc(paths, func(path string) bool {
-		_, err := os.Lstat(path)
-		return ignored[path] || err != nil
-	})
-}
-
-// git returns what git prints, "" where it does not answer.
-func git(ctx context.Context, dir string, env []string, stdin string, args ...string) string {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-optional-locks"}, args...)...)
-	cmd.Dir = dir
-	cmd.Env = append(slices.Clone(env), "LC_ALL=C")
-	cmd.Stdin = strings.NewReader(stdin)
-	cmd.WaitDelay = time.Millisecond // a child of git that hangs must not hold us
-	out, _ := cmd.Output()           // check-ignore ends with 1 where nothing is ignored, and with 128 outside of a repository
-	return string(out)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
-	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/project/namespaces"
 )
 
 const (
@@ -82,7 +82,7 @@ func (v *evaluator) findRoot(path string) string {
 func (v *evaluator) sourcePaths(root string) []string {
 	paths, known := v.folders.sources[root]
 	if !known {
-		paths = project.SourcePaths(root)
+		paths = namespaces.SourcePaths(root)
 		if v.folders.sources == nil {
 			v.folders.sources = map[string][]string{}
 		}
@@ -109,14 +109,14 @@ func (v *evaluator) onSourcePath(path string) bool {
 }
 
 // inLoadOrder sorts sources so that each comes after those it requires.
-func inLoadOrder(sources []source) (ordered []source, files []project.File) {
+func inLoadOrder(sources []source) (ordered []source, files []namespaces.File) {
 	byPath := map[string]source{}
 	for _, src := range sources {
-		ns, _ := project.ReadNamespace([]byte(src.text))
-		files = append(files, project.File{Path: src.path, Namespace: ns})
+		ns, _ := namespaces.Read([]byte(src.text))
+		files = append(files, namespaces.File{Path: src.path, Namespace: ns})
 		byPath[src.path] = src
 	}
-	files = project.LoadOrder(files)
+	files = namespaces.LoadOrder(files)
 	for _, f := range files {
 		ordered = append(ordered, byPath[f.Path])
 	}
@@ -246,7 +246,7 @@ func (v *evaluator) worksOn(path string) bool {
 	if project.Contains([]string{here}, path) {
 		return true
 	}
-	for _, rootOf := range []func(dir string) (string, bool){project.Root, settings.GitRoot} {
+	for _, rootOf := range []func(dir string) (string, bool){project.Root, project.GitRoot} {
 		root, ok := rootOf(here)
 		if other, found := rootOf(filepath.Dir(path)); ok && found && other == root {
 			return true

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/clj"
-	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
 const (
@@ -65,7 +65,7 @@ func configuration(p *cli.Program) (dir string, data []byte) {
 	dirs := []string{p.Dir}
 	if host := p.Getenv("CLAUDE_PROJECT_DIR"); host != "" {
 		dirs = append(dirs, host)
-		if root, ok := settings.GitRoot(host); ok {
+		if root, ok := project.GitRoot(host); ok {
 			dirs = append(dirs, root)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 )
 
@@ -78,7 +79,7 @@ func ciInitCommand() cli.Command {
 			return fail(p, err)
 		}
 		path := filepath.Join(c.Root, filepath.FromSlash(workflowPath))
-		if exists(path) {
+		if project.Exists(path) {
 			_, _ = fmt.Fprintf(p.Stdout, "%s is there already and stays as it is\n", workflowPath)
 			return exitOK
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/cli"
-	"github.com/hookkit/brepl/hookkit/settings"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -98,7 +97,7 @@ func loadHere(p *cli.Program, flags map[string]any) (*Config, error) {
 	if p.Dir == "" {
 		return nil, errors.New("the current directory is not known; change to your project and try again")
 	}
-	root, ok := findRoot(p.Dir, settings.GitRoot)
+	root, ok := findRoot(p.Dir)
 	if !ok {
 		return nil, fmt.Errorf("%w: there is no %s in %s or above it; `agent-gauntlet init` writes one", errNoConfig, configName, p.Dir)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/session"
-	"github.com/hookkit/brepl/hookkit/settings"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -87,7 +86,7 @@ func pauseSession(p *cli.Program) (s *session.Session, whose string, err error) 
 }
 
 func projectHere(p *cli.Program) (string, error) {
-	root, ok := findRoot(p.Dir, settings.GitRoot)
+	root, ok := findRoot(p.Dir)
 	if !ok {
 		return "", fmt.Errorf("%w in %s or above it", errNoConfig, p.Dir)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/config"
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
 // Where the configuration is, below the project's root.
@@ -198,28 +199,8 @@ type source struct {
 	flag map[string]any // scalar settings given on the command line
 }
 
-// findRoot looks for .gauntlet/config.yml in dir and the folders above it, up to and including the work tree's root; outside of a
-// repository in dir only.
-func findRoot(dir string, gitRoot func(string) (string, bool)) (root string, ok bool) {
-	if dir == "" {
-		return "", false
-	}
-	top, inGit := gitRoot(dir)
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if exists(filepath.Join(at, filepath.FromSlash(configName))) {
-			return at, true
-		}
-		if !inGit || at == top || at == filepath.Dir(at) {
-			return "", false
-		}
-	}
-}
-
-// exists is also true for what cannot be looked at: that must become an error, not a missing gate.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil || errors.Is(err, fs.ErrPermission)
-}
+// findRoot looks for the folder of .gauntlet/config.yml in dir, and above it in the work tree.
+func findRoot(dir string) (root string, ok bool) { return project.RootWith(dir, configName) }
 
 // loadConfig reads and checks everything under .gauntlet. All faults of all files are reported together.
 func loadConfig(root string, from source) (*Config, error) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -42,29 +43,12 @@ type gitFacts struct {
 // errNoGit says that there is nothing that could tell what has changed.
 var errNoGit = errors.New("git is needed to tell what has changed")
 
-// localVariables tie git to another repository than that of the folder it runs in; a git hook that starts us sets them.
-var localVariables = [...]string{
-	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
-	"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_TRACE",
-}
-
-// gitEnv is the environment of git's calls: no locale, no questions, no other repository, no fetching of missing objects.
-func gitEnv(env []string) []string {
-	own := slices.Clone(env)
-	own = slices.DeleteFunc(own, func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(localVariables[:], name)
-	})
-	return append(own, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
-}
-
 // openRepository finds the repository that holds dir. The error says what is missing, and what to do. The facts are there after learn.
 func openRepository(ctx context.Context, dir string, env []string) (*repository, error) {
 	if _, err := proc.LookPath("git", env); err != nil {
 		return nil, fmt.Errorf("%w, and there is no git on the PATH", errNoGit)
 	}
-	r := &repository{dir: dir, env: gitEnv(env)}
+	r := &repository{dir: dir, env: project.GitEnv(env)}
 	r.ask = sync.OnceValues(func() (gitFacts, error) { return r.revParse(ctx) })
 	own := filepath.Join(dir, ".git")
 	if info, err := os.Lstat(own); err == nil && info.IsDir() {

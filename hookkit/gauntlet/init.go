@@ -16,6 +16,7 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
@@ -50,7 +51,7 @@ func initialise(ctx context.Context, p *cli.Program, yes bool) error {
 		return err
 	}
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(p.Stdout, format+"\n", args...) }
-	if exists(filepath.Join(root, filepath.FromSlash(configName))) {
+	if project.Exists(filepath.Join(root, filepath.FromSlash(configName))) {
 		say("%s is there already and stays as it is", configName)
 	} else {
 		say("Creating %s...", configName)
@@ -74,7 +75,7 @@ func projectRoot(p *cli.Program) (string, error) {
 	if !filepath.IsAbs(p.Dir) {
 		return "", errors.New("the current directory is not known; change to your project and try again")
 	}
-	root, ok := settings.GitRoot(p.Dir)
+	root, ok := project.GitRoot(p.Dir)
 	if !ok {
 		return "", fmt.Errorf("%s is in no git repository, and what has changed is found with git; run `git init` first", p.Dir)
 	}
@@ -99,7 +100,7 @@ func installStopHook(ctx context.Context, p *cli.Program, root string, say func(
 	}
 	path := settings.Local.PathIn(root)
 	verb := "Creating"
-	if exists(path) {
+	if project.Exists(path) {
 		verb = "Changing"
 	}
 	say("%s %s...", verb, filepath.ToSlash(rel(root, path)))
@@ -227,7 +228,7 @@ func (s *scaffold) write(root string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a folder of the project, as git makes it
 			return err
 		}
-		if exists(path) {
+		if project.Exists(path) {
 			continue
 		}
 		if err := session.WriteFile(path, []byte(text), session.WriteOptions{Mode: 0o644, Absent: true, Sync: true}); err != nil {

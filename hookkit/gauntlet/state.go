@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
 )
@@ -153,7 +154,7 @@ func (d stateDir) foreign() string {
 		return ""
 	}
 	ours := []string{stateName, stateName + ".bad", lockName, debugName, debugName + ".old", ignoreName, ".gitkeep"}
-	if exists(d.path(lockName)) {
+	if project.Exists(d.path(lockName)) {
 		ours = append(ours, snapshotsDir, violationsDir, logsDir) // before there was a run, they are somebody else's
 	}
 	for _, entry := range entries {

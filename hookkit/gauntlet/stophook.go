@@ -160,7 +160,7 @@ func (h *stopHook) find(e *hookkit.Stop) (root string, ok bool) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if root, ok = findRoot(dir, settings.GitRoot); ok {
+		if root, ok = findRoot(dir); ok {
 			return root, true
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // addSubmodules counts the submodules as changed in which something is not committed: a tree names no more than their commit. What it is
 // has no name, so it is never the same as before.
 func (a *activity) addSubmodules(ctx context.Context, c *Changes) error {
-	root, ok := settings.GitRoot(a.config.Root)
-	if !ok || !exists(filepath.Join(root, ".gitmodules")) {
+	root, ok := project.GitRoot(a.config.Root)
+	if !ok || !project.Exists(filepath.Join(root, ".gitmodules")) {
 		return nil
 	}
 	out, err := a.snaps.repo.gitWith(ctx, a.snaps.staged(), "diff-files", "-z", "--raw", "--ignore-submodules=none", "--relative")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -32,7 +33,7 @@ func (e Env) project() (root string, notes []string, err error) {
 		return "", nil, errors.New("the current directory is not known; change to your project and try again")
 	}
 	root = filepath.Clean(e.Dir)
-	git, ok := settings.GitRoot(root)
+	git, ok := project.GitRoot(root)
 	switch {
 	case !ok || git == root:
 	case e.isHome(git):

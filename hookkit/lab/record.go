@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -120,15 +121,15 @@ func placeOf(p *cli.Program, event fields) place {
 	if err != nil {
 		host = p.Getenv("HOSTNAME")
 	}
-	project := p.Getenv("CLAUDE_PROJECT_DIR")
-	if project == "" {
-		project = cmp.Or(event.Cwd, p.Dir)
-		if root, ok := settings.GitRoot(project); ok && filepath.IsAbs(project) {
-			project = root
+	dir := p.Getenv("CLAUDE_PROJECT_DIR")
+	if dir == "" {
+		dir = cmp.Or(event.Cwd, p.Dir)
+		if root, ok := project.GitRoot(dir); ok && filepath.IsAbs(dir) {
+			dir = root
 		}
 	}
 	user := cmp.Or(p.Getenv("USER"), p.Getenv("LOGNAME"), p.Getenv("USERNAME"))
-	return place{project: project, home: settings.Home(p.Getenv), user: user, host: host}
+	return place{project: dir, home: settings.Home(p.Getenv), user: user, host: host}
 }
 
 // clientEnv is the part of the environment that is recorded.

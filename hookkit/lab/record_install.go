@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -123,7 +124,7 @@ func applySettings(ctx context.Context, p *cli.Program, dryRun bool, spec settin
 		return fail(p, errors.New("the current directory is not known; change to your project and try again"))
 	}
 	root := filepath.Clean(p.Dir)
-	if git, ok := settings.GitRoot(root); ok {
+	if git, ok := project.GitRoot(root); ok {
 		root = git
 	}
 	out, err := settings.Apply(ctx, settings.Job{Path: settings.Local.PathIn(root), StateDir: stateDir(p), DryRun: dryRun, Spec: spec})

@@ -1,6 +1,5 @@
-// Package project knows the folder of a Clojure project: where it begins, which folders hold its sources, what a file's ns form says,
-// in which order files can be loaded, and which files have changed since an earlier look.
+// Package project knows the folder of a project: where it begins, which files are its own, and which of them have changed since an
+// earlier look. It reads no file of the project; what its Clojure files say is for [github.com/hookkit/brepl/hookkit/project/namespaces].
 //
-// Nothing is evaluated: build files and sources are read as data. It serves the programs of this repository and carries no promise of
-// stability.
+// It serves the programs of this repository and carries no promise of stability.
 package project

@@ -13,14 +13,8 @@ import (
 	"strings"
 )
 
-// maxEntries bounds the files and folders that one Scan goes through, maxLook the file of a Look.
-const (
-	maxEntries = 100_000
-	maxLook    = 32 << 20
-)
-
-// ErrTooLarge says that a folder holds more than a Scan goes through.
-var ErrTooLarge = errors.New("there are more than " + strconv.Itoa(maxEntries) + " files")
+// maxLook bounds the file of a Look, in bytes.
+const maxLook = 32 << 20
 
 // Stamp tells whether a file has changed.
 type Stamp struct{ ModTime, Size int64 } // nanoseconds since 1970, bytes
@@ -28,44 +22,19 @@ type Stamp struct{ ModTime, Size int64 } // nanoseconds since 1970, bytes
 // Look is what a Scan saw: a stamp for each file, by absolute path.
 type Look map[string]Stamp
 
-// Scan walks once through root and looks at the regular files whose names keep takes. Hidden folders (.git, .cpcache and the like),
-// target and node_modules are passed over, symbolic links not followed, what cannot be read counts as absent. The errors are
-// ErrTooLarge and the reason of ctx.
-func Scan(ctx context.Context, root string, keep func(name string) bool) (Look, error) {
+// Scan goes once through the [Files] of root and looks at the regular ones whose names want takes.
+func Scan(ctx context.Context, root string, env []string, want func(name string) bool) (Look, error) {
 	root = Physical(root)
 	look := Look{}
-	entries := 0
-	err := filepath.WalkDir(root, func(at string, entry fs.DirEntry, err error) error {
-		entries++
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case entries > maxEntries:
-			return ErrTooLarge
-		case err != nil:
-			if entry != nil && entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case entry.IsDir():
-			if at != root && passedOver(entry.Name()) {
-				return fs.SkipDir
-			}
-			return nil
-		case !entry.Type().IsRegular() || !keep(entry.Name()):
-			return nil
+	err := Files(ctx, root, env, want, func(name string, info fs.FileInfo) {
+		if info.Mode().IsRegular() {
+			look[filepath.Join(root, name)] = stampOf(info)
 		}
-		if info, err := entry.Info(); err == nil {
-			look[at] = Stamp{info.ModTime().UnixNano(), info.Size()}
-		}
-		return nil
 	})
 	return look, err
 }
 
-func passedOver(folder string) bool {
-	return strings.HasPrefix(folder, ".") || folder == "target" || folder == "node_modules"
-}
+func stampOf(info fs.FileInfo) Stamp { return Stamp{info.ModTime().UnixNano(), info.Size()} }
 
 // Changed returns what is new or different in a later look, sorted. A file that is gone is not in it.
 func (l Look) Changed(later Look) []string {
@@ -89,7 +58,7 @@ func StampOf(file string) (path string, stamp Stamp, ok bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return path, Stamp{}, false
 	}
-	return path, Stamp{info.ModTime().UnixNano(), info.Size()}, true
+	return path, stampOf(info), true
 }
 
 // lookHead begins the file of a Look and names its format.

@@ -17,7 +17,7 @@ func clojure(name string) bool { return filepath.Ext(name) == ".clj" }
 
 func scan(t *testing.T, dir string) Look {
 	t.Helper()
-	look, err := Scan(t.Context(), dir, clojure)
+	look, err := Scan(t.Context(), dir, os.Environ(), clojure)
 	assert.NilError(t, err)
 	return look
 }
@@ -70,7 +70,7 @@ func TestScanIsBounded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Scan(ctx, in(t, map[string]string{"a.clj": ""}), clojure)
+	_, err := Scan(ctx, in(t, map[string]string{"a.clj": ""}), os.Environ(), clojure)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 

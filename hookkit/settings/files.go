@@ -1,10 +1,9 @@
 package settings
 
 import (
-	"bytes"
-	"io"
-	"os"
 	"path/filepath"
+
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
 // A Scope says for whom a settings file counts.
@@ -38,7 +37,7 @@ func (s Scope) PathIn(dir string) string {
 // An empty home leaves the user's file out. No path is listed twice.
 func Files(dir, home string) []File {
 	files := []File{{Local, Local.PathIn(dir)}}
-	if root, ok := GitRoot(dir); ok && root != filepath.Clean(dir) {
+	if root, ok := project.GitRoot(dir); ok && root != filepath.Clean(dir) {
 		files = append(files, File{Local, Local.PathIn(root)})
 	}
 	files = append(files, File{Project, Project.PathIn(dir)})
@@ -46,43 +45,4 @@ func Files(dir, home string) []File {
 		files = append(files, File{User, User.PathIn(home)})
 	}
 	return files
-}
-
-// GitRoot walks up from dir to the work tree that holds it, without running
-// git. A work tree has a .git folder with a HEAD, or, for linked worktrees
-// and submodules, a .git file that begins with "gitdir:". A relative dir is
-// walked as written. It reports false outside of any work tree.
-func GitRoot(dir string) (root string, ok bool) {
-	for dir = filepath.Clean(dir); ; {
-		if isGit(filepath.Join(dir, ".git")) {
-			return dir, true
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", false
-		}
-		dir = parent
-	}
-}
-
-func isGit(path string) bool {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return false
-	case info.IsDir():
-		_, err := os.Lstat(filepath.Join(path, "HEAD"))
-		return err == nil
-	case info.Mode().IsRegular():
-		f, err := os.Open(path)
-		if err != nil {
-			return false
-		}
-		defer func() { _ = f.Close() }() // only read
-		head := make([]byte, len("gitdir:"))
-		_, err = io.ReadFull(f, head)
-		return err == nil && bytes.Equal(head, []byte("gitdir:"))
-	default:
-		return false
-	}
 }

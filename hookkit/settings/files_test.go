@@ -9,34 +9,6 @@ import (
 	"gotest.tools/v3/fs"
 )
 
-// Faults 20: outside a project, in a sub-directory, a worktree, a submodule.
-func TestGitRoot(t *testing.T) {
-	dir := fs.NewDir(t, "git",
-		fs.WithDir("repo",
-			fs.WithDir(".git", fs.WithFile("HEAD", "ref: x")),
-			fs.WithDir("a", fs.WithDir("b")),
-			fs.WithDir("sub", fs.WithFile(".git", "gitdir: ../.git/modules/sub\n"), fs.WithDir("c")),
-			fs.WithDir("empty", fs.WithDir(".git"), fs.WithDir("d")),
-			fs.WithDir("text", fs.WithFile(".git", "x"))),
-		fs.WithDir("plain"))
-	tests := map[string]string{
-		"repo":         "repo",
-		"repo/a/b":     "repo",
-		"repo/a/b/no":  "repo",
-		"repo/sub":     "repo/sub",
-		"repo/sub/c":   "repo/sub",
-		"repo/empty/d": "repo", // git too passes over a .git without HEAD
-		"repo/text":    "repo",
-	}
-	for from, want := range tests {
-		root, ok := GitRoot(dir.Join(filepath.FromSlash(from)))
-		assert.Equal(t, ok, true, from)
-		assert.Equal(t, root, dir.Join(filepath.FromSlash(want)), from)
-	}
-	_, ok := GitRoot(dir.Join("plain"))
-	assert.Equal(t, ok, false)
-}
-
 func TestFiles(t *testing.T) {
 	dir := fs.NewDir(t, "files", fs.WithDir("repo", fs.WithDir(".git", fs.WithFile("HEAD", "")), fs.WithDir("a")))
 	repo, a, home := dir.Join("repo"), dir.Join("repo", "a"), dir.Path()

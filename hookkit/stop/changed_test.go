@@ -14,7 +14,7 @@ import (
 func TestSnapshot(t *testing.T) {
 	for _, kind := range []string{"git", "plain"} {
 		t.Run(kind, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := filepath.Join(t.TempDir(), "p")
 			write := func(name, text string) {
 				t.Helper()
 				path := filepath.Join(dir, name)
@@ -67,6 +67,14 @@ func TestSnapshot(t *testing.T) {
 			sources = look("src/**")
 			write("src/vendored/v.clj", "changed")
 			assert.Assert(t, look("src/**") != sources, "a file in it")
+
+			// What a repository inside ignores was a change, though the edit hooks passed it over.
+			write("src/vendored/.gitignore", "/out/\n")
+			sources = look("src/**")
+			write("src/vendored/out/x.class", "x")
+			assert.Equal(t, look("src/**"), sources, "what is ignored there does not count")
+			assert.NilError(t, os.Symlink(dir, dir+"-link"))
+			assert.Equal(t, snapshot(t.Context(), dir+"-link", os.Environ(), []string{"src/**"}), sources, "by another path")
 
 			sources = look("src/**")
 			assert.NilError(t, os.Remove(filepath.Join(dir, "src/a.clj")))

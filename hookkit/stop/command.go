@@ -21,8 +21,8 @@ import (
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/debuglog"
 	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
-	"github.com/hookkit/brepl/hookkit/settings"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -147,7 +147,7 @@ func findHere(p *cli.Program) (dir string, err error) {
 	if ok {
 		return dir, nil
 	}
-	if root, ok := settings.GitRoot(p.Dir); ok && exists(filepath.Join(root, ConfigPath)) {
+	if root, ok := project.GitRoot(p.Dir); ok && project.Exists(filepath.Join(root, ConfigPath)) {
 		return "", fmt.Errorf("there is no %s in %s, but there is one in %s: run this there", ConfigPath, p.Dir, root)
 	}
 	if p.Dir == "" {
@@ -255,7 +255,7 @@ func projectDir(p *cli.Program) string {
 	if dir, ok := Locate(p.Dir, p.Dir); ok {
 		return dir
 	}
-	if root, ok := settings.GitRoot(p.Dir); ok {
+	if root, ok := project.GitRoot(p.Dir); ok {
 		return root
 	}
 	return p.Dir
@@ -263,11 +263,11 @@ func projectDir(p *cli.Program) string {
 
 // endPauses ends the session's pause and the project's.
 func endPauses(p *cli.Program) (ended bool, err error) {
-	project, err := projectPause(p.Getenv, projectDir(p))
+	whole, err := projectPause(p.Getenv, projectDir(p))
 	if err != nil {
 		return false, err
 	}
-	ended, err = project.EndPause(pauseName)
+	ended, err = whole.EndPause(pauseName)
 	if id := p.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		s, openErr := session.Open(p.Getenv, id)
 		if openErr != nil {

@@ -1,7 +1,6 @@
 package stop
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/proc"
-	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
 // ConfigPath is where the hooks are, below the project's directory.
@@ -78,26 +77,20 @@ func (c *Config) Budget() time.Duration {
 // (CLAUDE_PROJECT_DIR) tells, and dir has no configuration, the host's project directory and then its git root:
 // that is where the host found the settings that called us, and a gate must not vanish
 // because somebody stands in a sub-directory. ok is false when there is no configuration.
-func Locate(dir, hostDir string) (project string, ok bool) {
-	if dir != "" && exists(filepath.Join(dir, ConfigPath)) {
+func Locate(dir, hostDir string) (root string, ok bool) {
+	if dir != "" && project.Exists(filepath.Join(dir, ConfigPath)) {
 		return dir, true
 	}
 	if hostDir == "" {
 		return dir, false
 	}
-	if exists(filepath.Join(hostDir, ConfigPath)) {
+	if project.Exists(filepath.Join(hostDir, ConfigPath)) {
 		return hostDir, true
 	}
-	if root, found := settings.GitRoot(hostDir); found && exists(filepath.Join(root, ConfigPath)) {
+	if root, found := project.GitRoot(hostDir); found && project.Exists(filepath.Join(root, ConfigPath)) {
 		return root, true
 	}
 	return dir, false
-}
-
-// exists is also true for what cannot be looked at: that must become an error, not a missing gate.
-func exists(path string) bool {
-	_, err := os.Lstat(path) // a link to nowhere is there, and an error when it is read
-	return err == nil || !errors.Is(err, fs.ErrNotExist) && !isNotDirectory(err)
 }
 
 // Load reads and checks the configuration of the project in dir. All errors are reported at once,
@@ -144,7 +137,7 @@ func checkTrust(path string, info fs.FileInfo) error {
 
 // TimeNeeded is the longest time that the stop hooks of the project in dir may take together; 0 without a configuration.
 func TimeNeeded(dir string) (time.Duration, error) {
-	if !exists(filepath.Join(dir, ConfigPath)) {
+	if !project.Exists(filepath.Join(dir, ConfigPath)) {
 		return 0, nil
 	}
 	config, err := Load(dir)

@@ -8,5 +8,3 @@ import "io/fs"
 func worldWritable(fs.FileInfo) bool { return false }
 
 func foreignOwner(fs.FileInfo) bool { return false }
-
-func isNotDirectory(error) bool { return false }

@@ -3,7 +3,6 @@
 package stop
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -18,5 +17,3 @@ func foreignOwner(info fs.FileInfo) bool {
 	uid := os.Geteuid()
 	return ok && uid != 0 && stat.Uid != 0 && int(stat.Uid) != uid
 }
-
-func isNotDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
 // Whose a file of settings is.
@@ -54,12 +54,12 @@ func (l *configLoader) fromProject(path string) bool {
 	if err != nil {
 		return true // nobody knows where it is
 	}
-	project, err := filepath.EvalSymlinks(l.project)
+	dir, err := filepath.EvalSymlinks(l.project)
 	if err != nil {
 		return false // there is no such folder
 	}
-	folders := []string{project}
-	if root, ok := settings.GitRoot(project); ok {
+	folders := []string{dir}
+	if root, ok := project.GitRoot(dir); ok {
 		folders = append(folders, root)
 	}
 	return slices.ContainsFunc(folders, func(folder string) bool { return within(path, folder) && !l.homeWithin(folder, path) })

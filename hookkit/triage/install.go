@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -124,7 +125,7 @@ func projectRoot(p *cli.Program) (string, error) {
 		return "", errors.New("the current directory is not known; change to your project and try again")
 	}
 	root := filepath.Clean(p.Dir)
-	if git, ok := settings.GitRoot(root); ok && git != filepath.Clean(p.Getenv("HOME")) {
+	if git, ok := project.GitRoot(root); ok && git != filepath.Clean(p.Getenv("HOME")) {
 		root = git
 	}
 	if filepath.Dir(root) == root {

@@ -1,4 +1,4 @@
-package project
+package namespaces
 
 import (
 	"os"
@@ -6,51 +6,14 @@ import (
 	"slices"
 
 	"github.com/hookkit/brepl/hookkit/clj"
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
 // maxBuildFile bounds the build files that are read; one that is larger counts as absent.
 const maxBuildFile = 1 << 20
 
-// buildFiles name a project's root, and where its sources are.
-var buildFiles = [...]struct {
-	name  string
-	paths func(root *clj.Node) []string
-}{
-	{"deps.edn", depsPaths},
-	{"project.clj", leinPaths},
-	{"shadow-cljs.edn", func(n *clj.Node) []string { return texts(n.Get("source-paths")) }},
-	{"bb.edn", func(n *clj.Node) []string { return texts(n.Get("paths")) }},
-}
-
 // usualPaths are where the sources are when nothing says so.
 var usualPaths = [...]string{"src", "test"}
-
-// Find returns the root of the project that dir belongs to: see Root. Where nothing marks one it is dir itself.
-func Find(dir string) string {
-	if root, ok := Root(dir); ok {
-		return root
-	}
-	return filepath.Clean(dir)
-}
-
-// Root returns the nearest folder upwards from dir with a build file (deps.edn, project.clj, shadow-cljs.edn, bb.edn); without one, the
-// root of the git work tree. Nothing above the root of a work tree is looked at. It is false where nothing marks a project. dir need not
-// exist.
-func Root(dir string) (root string, ok bool) {
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		for _, b := range buildFiles {
-			if regular(filepath.Join(at, b.name)) {
-				return at, true
-			}
-		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at, true
-		}
-		if filepath.Dir(at) == at {
-			return "", false
-		}
-	}
-}
 
 // SourcePaths returns the folders of a project's sources as absolute paths, whether they exist or not: what deps.edn (:paths, and
 // :extra-paths of all aliases), project.clj (:source-paths and :test-paths, of profiles too), shadow-cljs.edn (:source-paths) and bb.edn
@@ -58,9 +21,9 @@ func Root(dir string) (root string, ok bool) {
 // cannot be read counts as one that names none.
 func SourcePaths(root string) []string {
 	var paths []string
-	for _, b := range buildFiles {
-		if n := readBuildFile(filepath.Join(root, b.name)); n != nil {
-			paths = append(paths, b.paths(n)...)
+	for _, name := range project.BuildFiles {
+		if n := readBuildFile(filepath.Join(root, name)); n != nil {
+			paths = append(paths, named(name, n)...)
 		}
 	}
 	if len(paths) == 0 {
@@ -78,31 +41,18 @@ func SourcePaths(root string) []string {
 	return found
 }
 
-// Contains reports whether a file lies in one of the folders, by its name or with symbolic links followed.
-func Contains(folders []string, file string) bool {
-	if slices.ContainsFunc(folders, func(dir string) bool { return within(dir, file) }) {
-		return true
+// named are the paths that a build file names.
+func named(file string, n *clj.Node) []string {
+	switch file {
+	case "deps.edn":
+		return depsPaths(n)
+	case "project.clj":
+		return leinPaths(n)
+	case "shadow-cljs.edn":
+		return texts(n.Get("source-paths"))
+	default: // bb.edn
+		return texts(n.Get("paths"))
 	}
-	file = Physical(file)
-	return slices.ContainsFunc(folders, func(dir string) bool { return within(Physical(dir), file) })
-}
-
-// Physical is a path with symbolic links followed, or the path itself where it cannot be followed.
-func Physical(path string) string {
-	if followed, err := filepath.EvalSymlinks(path); err == nil {
-		return followed
-	}
-	return path
-}
-
-func within(dir, file string) bool {
-	rel, err := filepath.Rel(dir, file)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-func regular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // readBuildFile returns the first form, or for project.clj the (defproject …) form; nil where there is none.

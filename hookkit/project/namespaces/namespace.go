@@ -1,4 +1,8 @@
-package project
+// Package namespaces reads a Clojure project: which folders hold its sources, what a file's ns form says, and in which order files can
+// be loaded. Nothing is evaluated: build files and sources are read as data.
+//
+// It serves the programs of this repository and carries no promise of stability.
+package namespaces
 
 import (
 	"slices"
@@ -15,8 +19,8 @@ type Namespace struct {
 	Requires []string
 }
 
-// ReadNamespace reads the first ns form at the top level of a text; false where there is none. What stands behind it is not read.
-func ReadNamespace(src []byte) (Namespace, bool) {
+// Read reads the first ns form at the top level of a text; false where there is none. What stands behind it is not read.
+func Read(src []byte) (Namespace, bool) {
 	form := nsForm(src)
 	if form == nil {
 		return Namespace{}, false

@@ -1,4 +1,4 @@
-package project
+package namespaces
 
 import (
 	"os"
@@ -21,22 +21,6 @@ func in(t *testing.T, files map[string]string) string {
 		assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return dir
-}
-
-func TestFind(t *testing.T) {
-	t.Parallel()
-	dir := in(t, map[string]string{
-		".git/HEAD": "x", "src/a.clj": "", "sub/deps.edn": "{}", "sub/src/b/c.clj": "", "lein/project.clj": "", "lein/x/bb.edn/keep": "",
-	})
-	for from, want := range map[string]string{
-		"": "", "src": "", "src/not/there": "", "sub": "sub", "sub/src/b": "sub", "lein/x": "lein", ".git": "",
-	} {
-		assert.Equal(t, Find(filepath.Join(dir, from)), filepath.Join(dir, want), from)
-	}
-	// Without a build file and a work tree, the folder itself.
-	alone := in(t, map[string]string{"src/a.clj": ""})
-	assert.Equal(t, Find(filepath.Join(alone, "src")), filepath.Join(alone, "src"))
-	assert.Equal(t, Find("/"), "/")
 }
 
 func TestSourcePaths(t *testing.T) {
@@ -71,18 +55,4 @@ func TestSourcePaths(t *testing.T) {
 			assert.DeepEqual(t, SourcePaths(dir), want)
 		})
 	}
-}
-
-func TestContains(t *testing.T) {
-	t.Parallel()
-	dir := in(t, map[string]string{"src/a.clj": "", "other/b.clj": "", "srcs/c.clj": ""})
-	src := []string{filepath.Join(dir, "src")}
-	assert.NilError(t, os.Symlink(filepath.Join(dir, "src"), filepath.Join(dir, "link")))
-	for name, want := range map[string]bool{
-		"src/a.clj": true, "src/not/there.clj": true, "other/b.clj": false, "srcs/c.clj": false, "link/a.clj": true, "src/../other/b.clj": false,
-	} {
-		assert.Equal(t, Contains(src, filepath.Clean(filepath.Join(dir, name))), want, name)
-	}
-	assert.Assert(t, Contains([]string{filepath.Join(dir, "link")}, filepath.Join(dir, "src/a.clj")))
-	assert.Assert(t, !Contains(nil, filepath.Join(dir, "src/a.clj")))
 }

@@ -1,4 +1,4 @@
-package project
+package namespaces
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestReadNamespace(t *testing.T) {
+func TestRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"(ns a.b)":                            "a.b:",
@@ -31,7 +31,7 @@ func TestReadNamespace(t *testing.T) {
 		"(ns a (:require 'b ['c :as d]))": "a: b",
 		"(clojure.core/ns a (require b))": "a:",
 	} {
-		ns, ok := ReadNamespace([]byte(text))
+		ns, ok := Read([]byte(text))
 		got := ""
 		if ok {
 			got = strings.TrimSuffix(ns.Name+": "+strings.Join(ns.Requires, " "), " ")
@@ -41,12 +41,12 @@ func TestReadNamespace(t *testing.T) {
 }
 
 // Nothing in a file can make reading its ns form panic.
-func FuzzReadNamespace(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"(ns a (:require [b :as c]))", "#?(:clj (ns a))", "(ns ^a #_b c (:use))", "(ns a (:import (b)))"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		ns, ok := ReadNamespace([]byte(text))
+		ns, ok := Read([]byte(text))
 		assert.Assert(t, ok == (ns.Name != ""))
 	})
 }

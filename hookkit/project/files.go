@@ -1,0 +1,158 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxEntries bounds the files and folders that are gone through at once.
+const maxEntries = 100_000
+
+// ErrTooLarge says that a folder holds more than is gone through.
+var ErrTooLarge = errors.New("there are more than " + strconv.Itoa(maxEntries) + " files")
+
+// skippedFolders are passed over where git does not tell what to ignore.
+var skippedFolders = [...]string{".git", "target", "node_modules", ".cpcache"}
+
+// Files calls visit for each file below root that counts as the project's own: in a git work tree what is tracked, and what is not and is
+// not ignored; elsewhere all but what lies in folders named .git, target, node_modules or .cpcache. A work tree inside of another one, or
+// of a plain folder, is asked for its own files. Names are relative to root, with slashes; only files whose name want takes are looked at.
+// A symbolic link is a file and is not followed; what is gone or cannot be read is left out. env is the environment for git.
+//
+// The errors are [ErrTooLarge], for over 100,000 files and folders, and the reason of ctx.
+func Files(ctx context.Context, root string, env []string, want func(name string) bool, visit func(name string, info fs.FileInfo)) error {
+	w := &walk{ctx: ctx, root: Physical(root), env: GitEnv(env), want: want, visit: visit}
+	_, inGit := GitRoot(w.root)
+	err := w.folder("", inGit)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// localVariables tie git to another repository than that of the folder it runs in; a git hook that starts us sets them.
+var localVariables = [...]string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
+	"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_TRACE",
+}
+
+// GitEnv is the environment of git's calls: no locale, no questions, no other repository, no fetching of missing objects.
+func GitEnv(env []string) []string {
+	own := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(localVariables[:], name)
+	})
+	return append(own, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
+}
+
+// walk is one call of Files.
+type walk struct {
+	ctx     context.Context
+	root    string
+	env     []string
+	want    func(string) bool
+	visit   func(string, fs.FileInfo)
+	entries int
+}
+
+// folder goes through a folder by its name, with git's help where it is in a work tree.
+func (w *walk) folder(name string, inGit bool) error {
+	if inGit {
+		if list, err := w.git(name); err == nil {
+			return w.listed(name, list)
+		} else if w.ctx.Err() != nil {
+			return w.ctx.Err()
+		}
+	}
+	return w.plain(name)
+}
+
+// step counts an entry.
+func (w *walk) step() error {
+	if w.entries++; w.entries > maxEntries {
+		return ErrTooLarge
+	}
+	return w.ctx.Err()
+}
+
+// git asks for the files below a folder that git tracks or would track.
+func (w *walk) git(name string) ([]byte, error) {
+	cmd := exec.CommandContext(w.ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+	cmd.Dir = filepath.Join(w.root, name)
+	cmd.Env = w.env
+	cmd.WaitDelay = time.Millisecond // a child of git that hangs must not hold us
+	return cmd.Output()
+}
+
+// listed goes through git's list. A folder in it is another work tree: a submodule, or one that is simply there.
+func (w *walk) listed(prefix string, list []byte) error {
+	for entry := range bytes.SplitAfterSeq(list, []byte{0}) {
+		entry, isEntry := bytes.CutSuffix(entry, []byte{0})
+		if !isEntry {
+			continue // behind the last one
+		}
+		if err := w.step(); err != nil {
+			return err
+		}
+		name := path.Join(prefix, string(entry))
+		at := filepath.Join(w.root, name)
+		info, err := os.Lstat(at)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			if err := w.folder(name, isWorkTree(at)); err != nil {
+				return err
+			}
+		case w.want(name):
+			w.visit(name, info)
+		}
+	}
+	return nil
+}
+
+// plain goes through a folder without git's help.
+func (w *walk) plain(name string) error {
+	top := filepath.Join(w.root, name)
+	return filepath.WalkDir(top, func(at string, entry fs.DirEntry, err error) error {
+		if stop := w.step(); stop != nil {
+			return stop
+		}
+		switch {
+		case err != nil && entry != nil && entry.IsDir(): // as good as not there
+			return fs.SkipDir
+		case err != nil || at == top:
+			return nil
+		}
+		below, err := filepath.Rel(top, at)
+		if err != nil {
+			return err
+		}
+		name := path.Join(name, filepath.ToSlash(below))
+		switch {
+		case entry.IsDir() && slices.Contains(skippedFolders[:], entry.Name()):
+			return fs.SkipDir
+		case entry.IsDir() && isWorkTree(at):
+			if err := w.folder(name, true); err != nil {
+				return err
+			}
+			return fs.SkipDir
+		case entry.IsDir() || !w.want(name):
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			w.visit(name, info)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,78 @@
+package project
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+)
+
+// files are the names that Files gives, sorted.
+func files(t *testing.T, root string, env ...string) string {
+	t.Helper()
+	var names []string
+	all := func(string) bool { return true }
+	err := Files(t.Context(), root, append(os.Environ(), env...), all, func(name string, _ fs.FileInfo) { names = append(names, name) })
+	assert.NilError(t, err)
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func gitInit(t *testing.T, dir string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", "init", "-q", dir).CombinedOutput()
+	assert.NilError(t, err, "%s", out)
+}
+
+// spec/stop-semantics.md "What changed": the stop hooks and the edit hooks had different rules for what counts.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	tree := func() string {
+		dir := in(t, map[string]string{
+			"src/a.clj": "", "src/target/b.clj": "", ".dev/c.clj": "", "build/d.clj": "", "node_modules/e.clj": "", ".cpcache/f.clj": "",
+			"lib/.gitignore": "/out/\n", "lib/src/g.clj": "", "lib/out/h.clj": "", "lib/target/i.clj": "",
+		})
+		gitInit(t, filepath.Join(dir, "lib"))
+		assert.NilError(t, os.Symlink("nowhere", filepath.Join(dir, "src/link.clj")))
+		assert.NilError(t, os.Symlink("src", filepath.Join(dir, "folder")))
+		return dir
+	}
+	plain := tree()
+	assert.Equal(t, files(t, plain), ".dev/c.clj build/d.clj folder lib/.gitignore lib/src/g.clj lib/target/i.clj src/a.clj src/link.clj",
+		"what lies in a work tree is for its git to say")
+
+	repo := tree()
+	gitInit(t, repo)
+	assert.NilError(t, os.WriteFile(filepath.Join(repo, ".gitignore"), []byte("/build/\n/node_modules/\n/.cpcache/\n"), 0o600))
+	want := ".dev/c.clj .gitignore folder lib/.gitignore lib/src/g.clj lib/target/i.clj src/a.clj src/link.clj src/target/b.clj"
+	assert.Equal(t, files(t, repo), want, "a folder of any name counts that git does not ignore")
+	assert.Equal(t, files(t, filepath.Join(repo, "src")), "a.clj link.clj target/b.clj")
+
+	linked := filepath.Join(t.TempDir(), "link")
+	assert.NilError(t, os.Symlink(plain, linked))
+	assert.Equal(t, files(t, linked), files(t, plain), "a root that is a link")
+
+	// A git hook that starts the agent says which repository is meant; ours is the folder's.
+	assert.Equal(t, files(t, repo, "GIT_DIR="+filepath.Join(repo, "lib/.git"), "GIT_WORK_TREE="+filepath.Join(repo, "lib")), want)
+
+	// Without git, the rule of a plain folder.
+	assert.Equal(t, files(t, filepath.Join(repo, "missing")), "")
+	assert.NilError(t, os.WriteFile(filepath.Join(repo, ".git/index"), []byte("broken"), 0o600))
+	assert.Assert(t, strings.Contains(files(t, repo), "build/d.clj"))
+}
+
+func TestFilesAreBounded(t *testing.T) {
+	t.Parallel()
+	dir := in(t, map[string]string{"a/b": "", "a/c": ""})
+	w := walk{ctx: t.Context(), root: dir, entries: maxEntries - 4, want: func(string) bool { return true }, visit: func(string, fs.FileInfo) {}}
+	assert.NilError(t, w.folder("", false))
+	w.entries = maxEntries - 3
+	assert.ErrorIs(t, w.folder("", false), ErrTooLarge)
+	w.entries = maxEntries - 1
+	assert.ErrorIs(t, w.listed("", []byte("a/b\x00a/c\x00")), ErrTooLarge)
+}

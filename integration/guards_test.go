@@ -353,6 +353,29 @@ func TestGuardLinksInDocs(t *testing.T) {
 	}
 }
 
+// TestGuardDecisions: a decision is a page of at most 40 lines, and the index lists each.
+func TestGuardDecisions(t *testing.T) {
+	const folder = "docs/decisions/"
+	index, err := os.ReadFile(filepath.Join(root, folder, "README.md"))
+	assert.NilError(t, err)
+	var pages []string
+	for _, file := range tree(t) {
+		name, ok := strings.CutPrefix(file, folder)
+		if !ok || name == "README.md" {
+			continue
+		}
+		pages = append(pages, name)
+		data, err := os.ReadFile(filepath.Join(root, file))
+		assert.NilError(t, err)
+		if lines := bytes.Count(data, []byte("\n")); lines > 40 {
+			t.Errorf("%s has %d lines: a decision is told in 40", file, lines)
+		}
+	}
+	listed := markdownLinks(string(index))
+	slices.Sort(listed)
+	assert.DeepEqual(t, listed, pages)
+}
+
 func TestMarkdownLinks(t *testing.T) {
 	text := "# A `b` c!\nsee [x](docs/a.md#b-c) and [y](#a-b-c)\n```\n[no](gone.md)\n```\n`[no](gone.md)` ![z](p.png \"title\")\n"
 	assert.DeepEqual(t, markdownLinks(text), []string{"docs/a.md#b-c", "#a-b-c", "p.png"})

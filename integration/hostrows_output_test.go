@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	blockObject = `{"decision":"block","reason":"because"}`
+	blockObject = `{"decision":"block","reason":"because-hk"}`
 	feedback    = "Stop hook feedback:\n"
 )
 
@@ -63,7 +63,7 @@ func outputRows() []hostRow {
 				stopCase{"2", blockObject, "", true, ""}, stopCase{"75", blockObject, "", true, ""},
 			)},
 			{"pretty-printed and with a byte order mark", outcomes(
-				stopCase{"0", "{\n  \"decision\": \"block\",\n  \"reason\": \"because\"\n}\n", "", true, ""},
+				stopCase{"0", "{\n  \"decision\": \"block\",\n  \"reason\": \"because-hk\"\n}\n", "", true, ""},
 				stopCase{"0", "\ufeff" + blockObject, "", true, ""}, stopCase{"0", "\n \t" + blockObject + "\n\n", "", true, ""},
 			)},
 			{"text around JSON makes it plain text", outcomes(
@@ -79,16 +79,16 @@ func outputRows() []hostRow {
 			)},
 		}},
 		{"- Unknown keys are dropped.", []string{"seed-allow-object"}, []hostFact{
-			{"unknown keys are dropped", outcomes(stopCase{"0", `{"warnings":["w"],"decision":"block","reason":"because","x":{"y":1}}`, "", true, ""})},
+			{"unknown keys are dropped", outcomes(stopCase{"0", `{"warnings":["w"],"decision":"block","reason":"because-hk","x":{"y":1}}`, "", true, ""})},
 			{"a wrong value refuses the object", outcomes(
 				stopCase{"0", `{"decision":"allow"}`, "", false, claudecode.FaultWrongValue},
 				stopCase{"0", `{"decision":"block","reason":5}`, "", false, claudecode.FaultWrongValue},
-				stopCase{"0", `{"decision":"block","reason":"because","continue":"yes"}`, "", false, claudecode.FaultWrongValue},
-				stopCase{"0", `{"decision":"block","reason":"because","systemMessage":null}`, "", false, claudecode.FaultWrongValue},
+				stopCase{"0", `{"decision":"block","reason":"because-hk","continue":"yes"}`, "", false, claudecode.FaultWrongValue},
+				stopCase{"0", `{"decision":"block","reason":"because-hk","systemMessage":null}`, "", false, claudecode.FaultWrongValue},
 			)},
 			{"a missing or foreign hookEventName refuses the object", outcomes(
-				stopCase{"0", `{"decision":"block","reason":"because","hookSpecificOutput":{}}`, "", false, claudecode.FaultMissingEventName},
-				stopCase{"0", `{"decision":"block","reason":"because","hookSpecificOutput":{"hookEventName":"PreToolUse"}}`, "", false, claudecode.FaultForeignEventName},
+				stopCase{"0", `{"decision":"block","reason":"because-hk","hookSpecificOutput":{}}`, "", false, claudecode.FaultMissingEventName},
+				stopCase{"0", `{"decision":"block","reason":"because-hk","hookSpecificOutput":{"hookEventName":"PreToolUse"}}`, "", false, claudecode.FaultForeignEventName},
 			)},
 			{"before a tool the user reads that nothing was checked", func(t *testing.T) {
 				turn := newHost(t, hooks{"PreToolUse": says("0", `{"decision":"allow"}`, "")}).Write("a", "b")
@@ -104,7 +104,7 @@ func outputRows() []hostRow {
 			}},
 			{"exit 2 with a blocking object tells the object's reason", func(t *testing.T) {
 				command := says("2", blockObject, "other")
-				assert.DeepEqual(t, stopAfter(t, command).Told, toldTwice(command, "because"))
+				assert.DeepEqual(t, stopAfter(t, command).Told, toldTwice(command, "because-hk"))
 			}},
 			{"exit 2 before a tool refuses it", func(t *testing.T) {
 				command := says("2", "", "no\n")
@@ -149,13 +149,13 @@ func outputRows() []hostRow {
 		{"- **A JSON block on Stop reaches the agent twice**", []string{"stop-blocked-twice", "gauntlet-gate", "subagent-background", "memory-triage"}, []hostFact{
 			{"a JSON block is told twice", func(t *testing.T) {
 				command := says("0", blockObject, "")
-				assert.DeepEqual(t, stopAfter(t, command).Told, toldTwice(command, "because"))
+				assert.DeepEqual(t, stopAfter(t, command).Told, toldTwice(command, "because-hk"))
 			}},
 			{"a sub-agent's JSON block is told twice under its own name", func(t *testing.T) {
 				command := says("0", blockObject, "")
 				turn := newHost(t, hooks{"SubagentStop": command}).Subagent("Explore", "d", "p").Agent.Stop()
 				assert.DeepEqual(t, turn.Told, []claudecode.Text{
-					told("user", feedback+"because"), told("system", `SubagentStop hook blocking error from command: "`+command+`": because`),
+					told("user", feedback+"because-hk"), told("system", `SubagentStop hook blocking error from command: "`+command+`": because-hk`),
 				})
 			}},
 			{"stderr with an object that does not block is told once", func(t *testing.T) {
@@ -225,7 +225,7 @@ func outputRows() []hostRow {
 		}},
 		{"- `continue:false` ends the agent's work", []string{"gauntlet-continue-false"}, []hostFact{
 			{"continue:false beats a block and tells the agent nothing", func(t *testing.T) {
-				turn := stopAfter(t, says("2", `{"continue":false,"stopReason":"enough","decision":"block","reason":"because"}`, "details"))
+				turn := stopAfter(t, says("2", `{"continue":false,"stopReason":"enough","decision":"block","reason":"because-hk"}`, "details"))
 				assert.Assert(t, turn.Ended && !turn.Blocked && !turn.GoesOn && len(turn.Told) == 0)
 				assert.Assert(t, cmp.Contains(turn.ShownText(), "enough"))
 			}},

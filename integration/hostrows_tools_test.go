@@ -170,7 +170,7 @@ func postToolUseRows() []hostRow {
 			{"a block after a tool is told and undoes nothing", func(t *testing.T) {
 				command := says("0", blockObject, "")
 				turn := post(t, command)
-				assert.DeepEqual(t, turn.Told, []claudecode.Text{told("system", `PostToolUse:Write hook blocking error from command: "`+command+`": because`)})
+				assert.DeepEqual(t, turn.Told, []claudecode.Text{told("system", `PostToolUse:Write hook blocking error from command: "`+command+`": because-hk`)})
 				assert.Assert(t, turn.ToolRan && !turn.Blocked && !turn.ToolFailed)
 				assert.Equal(t, turn.Files[0].After, "b")
 			}},
@@ -183,7 +183,7 @@ func postToolUseRows() []hostRow {
 			{"PostToolUseFailure tells as PostToolUse does", func(t *testing.T) {
 				command := says("0", blockObject, "")
 				turn := newHost(t, hooks{"PostToolUseFailure": command}).Bash("false")
-				assert.DeepEqual(t, turn.Told, []claudecode.Text{told("system", `PostToolUseFailure:Bash hook blocking error from command: "`+command+`": because`)})
+				assert.DeepEqual(t, turn.Told, []claudecode.Text{told("system", `PostToolUseFailure:Bash hook blocking error from command: "`+command+`": because-hk`)})
 			}},
 			{"permissionDecision keys and warnings vanish, allow discards everything", func(t *testing.T) {
 				both := `"hookSpecificOutput":{"hookEventName":"PostToolUse","permissionDecision":"deny","additionalContext":"note"}`

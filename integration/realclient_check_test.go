@@ -34,7 +34,8 @@ type clientRow struct {
 	env     []string
 	replies []modelReply
 
-	// marker is in every text of a hook that is looked for; "because" if it is left out. Texts without it are the client's own.
+	// marker is in every text of a hook that is looked for; because-hk if it is left out, a word that no client writes. Texts without
+	// it are the client's own.
 	marker string
 	first  []claudecode.Text   // told with the prompt
 	told   [][]claudecode.Text // what each request after the first told; there must be as many
@@ -353,7 +354,7 @@ func (r *clientRow) compareTold(o *clientOutcome, request int, want []claudecode
 	}
 	marker := r.marker
 	if marker == "" {
-		marker = "because"
+		marker = "because-hk"
 	}
 	for _, text := range left {
 		if strings.Contains(text.Text, marker) {

@@ -27,50 +27,50 @@ func letStop(fact, variant string, exit int, stdout, stderr string) clientRow {
 }
 
 const (
-	missing    = "because: x.edn (No such file or directory)"
+	missing    = "because-hk: x.edn (No such file or directory)"
 	exit2Text  = feedback + "[{stop}]: "
-	denyObject = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"because"}}`
+	denyObject = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"because-hk"}}`
 )
 
 func clientOutputRows() []clientRow {
-	twice := toldTwice("{stop}", "because")
+	twice := toldTwice("{stop}", "because-hk")
 	around := "text around JSON makes it plain text"
 	wrong := "a wrong value refuses the object"
 	name := "a missing or foreign hookEventName refuses the object"
 	rows := []clientRow{
-		blockedStop("pretty-printed and with a byte order mark", "pretty", 0, "{\n  \"decision\": \"block\",\n  \"reason\": \"because\"\n}\n", "", twice...),
+		blockedStop("pretty-printed and with a byte order mark", "pretty", 0, "{\n  \"decision\": \"block\",\n  \"reason\": \"because-hk\"\n}\n", "", twice...),
 		blockedStop("pretty-printed and with a byte order mark", "mark", 0, "\ufeff"+blockObject, "", twice...),
 		letStop(around, "before", 0, "log\n"+blockObject, ""),
 		letStop(around, "after", 0, blockObject+"\nlog", ""),
-		letStop(around, "no object", 0, `{"decision":"block","reason":"because"`, ""),
-		blockedStop(around, "exit 2", 2, "log\n"+blockObject, "because err", told(claudecode.AsUser, exit2Text+"because err")),
+		letStop(around, "no object", 0, `{"decision":"block","reason":"because-hk"`, ""),
+		blockedStop(around, "exit 2", 2, "log\n"+blockObject, "because-hk err", told(claudecode.AsUser, exit2Text+"because-hk err")),
 		letStop("two documents are an error", "", 0, blockObject+blockObject, ""),
-		blockedStop("unknown keys are dropped", "", 0, `{"warnings":["w"],"decision":"block","reason":"because","x":{"y":1}}`, "", twice...),
-		letStop(wrong, "reason", 0, `{"decision":"block","reason":5,"systemMessage":"because"}`, ""),
-		letStop(wrong, "continue", 0, `{"decision":"block","reason":"because","continue":"yes"}`, ""),
-		letStop(wrong, "decision", 0, `{"decision":"allow","reason":"because"}`, ""),
-		letStop(name, "missing", 0, `{"decision":"block","reason":"because","hookSpecificOutput":{}}`, ""),
-		letStop(name, "foreign", 0, `{"decision":"block","reason":"because","hookSpecificOutput":{"hookEventName":"PreToolUse"}}`, ""),
+		blockedStop("unknown keys are dropped", "", 0, `{"warnings":["w"],"decision":"block","reason":"because-hk","x":{"y":1}}`, "", twice...),
+		letStop(wrong, "reason", 0, `{"decision":"block","reason":5,"systemMessage":"because-hk"}`, ""),
+		letStop(wrong, "continue", 0, `{"decision":"block","reason":"because-hk","continue":"yes"}`, ""),
+		letStop(wrong, "decision", 0, `{"decision":"allow","reason":"because-hk"}`, ""),
+		letStop(name, "missing", 0, `{"decision":"block","reason":"because-hk","hookSpecificOutput":{}}`, ""),
+		letStop(name, "foreign", 0, `{"decision":"block","reason":"because-hk","hookSpecificOutput":{"hookEventName":"PreToolUse"}}`, ""),
 		{
 			fact: "before a tool the user reads that nothing was checked", hooks: []clientHook{{id: "pre", event: "PreToolUse", answers: []hookAnswer{{Stdout: `{"decision":"allow"}`}}}},
 			replies: []modelReply{toWrite("a", "b")}, told: nothing(1), disk: map[string]string{"a": "b"}, shown: []string{claudecode.NoUsableAnswer},
 		},
-		blockedStop("exit 2 tells stderr verbatim with the command in front", "", 2, "", "because \x1b[31mred\x1b[0m\n\n",
-			told(claudecode.AsUser, exit2Text+"because \x1b[31mred\x1b[0m\n\n")),
-		blockedStop("exit 2 with a blocking object tells the object's reason", "", 2, blockObject, "because other", twice...),
+		blockedStop("exit 2 tells stderr verbatim with the command in front", "", 2, "", "because-hk \x1b[31mred\x1b[0m\n\n",
+			told(claudecode.AsUser, exit2Text+"because-hk \x1b[31mred\x1b[0m\n\n")),
+		blockedStop("exit 2 with a blocking object tells the object's reason", "", 2, blockObject, "because-hk other", twice...),
 		{
-			fact: "exit 2 before a tool refuses it", hooks: []clientHook{{id: "pre", event: "PreToolUse", answers: []hookAnswer{{Exit: 2, Stderr: "because\n"}}}},
-			replies: []modelReply{toWrite("a", "b")}, told: asResult("PreToolUse:Write hook error: [{pre}]: because\n"), disk: map[string]string{"a": ""},
+			fact: "exit 2 before a tool refuses it", hooks: []clientHook{{id: "pre", event: "PreToolUse", answers: []hookAnswer{{Exit: 2, Stderr: "because-hk\n"}}}},
+			replies: []modelReply{toWrite("a", "b")}, told: asResult("PreToolUse:Write hook error: [{pre}]: because-hk\n"), disk: map[string]string{"a": ""},
 			more: toolsFail(true),
 		},
 		{
 			fact: "exit 2 keeps a prompt from the agent", hooks: []clientHook{{id: "prompt", event: "UserPromptSubmit", answers: []hookAnswer{{Exit: 2, Stderr: "no"}}}},
 			mute: true, calls: map[string]int{"prompt": 1},
 		},
-		letStop("other codes tell the agent nothing, and the screen everything", "", 1, "", "because one\ntwo\n"),
-		letStop("exit 0 tells stderr to nobody", "", 0, "", "because quiet"),
+		letStop("other codes tell the agent nothing, and the screen everything", "", 1, "", "because-hk one\ntwo\n"),
+		letStop("exit 0 tells stderr to nobody", "", 0, "", "because-hk quiet"),
 		letStop("the downgrade", "blank", 2, " \n", missing),
-		letStop("the downgrade", "can't open", 2, "", "because sh: can't open 'x'"),
+		letStop("the downgrade", "can't open", 2, "", "because-hk sh: can't open 'x'"),
 		blockedStop("the downgrade", "object", 2, "{}", missing, told(claudecode.AsUser, exit2Text+missing)),
 		blockedStop("the downgrade", "text", 2, "text", missing, told(claudecode.AsUser, exit2Text+missing)),
 		{
@@ -79,11 +79,11 @@ func clientOutputRows() []clientRow {
 			replies: []modelReply{toBash("touch ran")}, told: asResult(missing), disk: map[string]string{"ran": ""},
 		},
 		blockedStop("a JSON block is told twice", "", 0, blockObject, "", twice...),
-		blockedStop("a block without a reason", "", 2, `{"decision":"block"}`, "because lost", toldTwice("{stop}", "Blocked by hook")...),
-		letStop("continue:false beats a block and tells the agent nothing", "", 2, `{"continue":false,"stopReason":"enough","decision":"block","reason":"because"}`, "because"),
+		blockedStop("a block without a reason", "", 2, `{"decision":"block"}`, "because-hk lost", toldTwice("{stop}", "Blocked by hook")...),
+		letStop("continue:false beats a block and tells the agent nothing", "", 2, `{"continue":false,"stopReason":"enough","decision":"block","reason":"because-hk"}`, "because-hk"),
 		{
 			fact: "continue:false of one hook beats the block of another", hooks: []clientHook{
-				{id: "block", event: "Stop", file: ".claude/settings.json", answers: []hookAnswer{{Exit: 2, Stderr: "because"}}},
+				{id: "block", event: "Stop", file: ".claude/settings.json", answers: []hookAnswer{{Exit: 2, Stderr: "because-hk"}}},
 				{id: "end", event: "Stop", answers: []hookAnswer{{Stdout: `{"continue":false}`}}},
 			}, calls: map[string]int{"block": 1, "end": 1},
 		},
@@ -92,8 +92,8 @@ func clientOutputRows() []clientRow {
 		rows = append(rows, blockedStop("JSON at any exit code", fmt.Sprint(exit), exit, blockObject, "", twice...))
 	}
 	for i, object := range []string{"{}", `{"systemMessage":"hello"}`, `{"decision":"approve"}`} {
-		rows = append(rows, blockedStop("stderr with an object that does not block is told once", fmt.Sprint(i), 2, object, "because details\n",
-			told(claudecode.AsUser, exit2Text+"because details\n")))
+		rows = append(rows, blockedStop("stderr with an object that does not block is told once", fmt.Sprint(i), 2, object, "because-hk details\n",
+			told(claudecode.AsUser, exit2Text+"because-hk details\n")))
 	}
 	return rows
 }
@@ -106,16 +106,16 @@ func clientLongRows() []clientRow {
 			replies: []modelReply{toWrite("a", "old")}, told: nothing(1), disk: map[string]string{"a": "old"},
 		},
 		{
-			fact: "exit 2 and stderr still count", hooks: onStop(hookAnswer{Exit: 2, Stdout: "{}", Stderr: "because", Child: "holds"}, hookAnswer{}),
-			told: byUser(exit2Text + "because"),
+			fact: "exit 2 and stderr still count", hooks: onStop(hookAnswer{Exit: 2, Stdout: "{}", Stderr: "because-hk", Child: "holds"}, hookAnswer{}),
+			told: byUser(exit2Text + "because-hk"),
 		},
 		{
 			fact: "a child with streams of its own is harmless", hooks: onStop(hookAnswer{Stdout: blockObject, Child: "free"}, hookAnswer{}),
-			told: [][]claudecode.Text{toldTwice("{stop}", "because")},
+			told: [][]claudecode.Text{toldTwice("{stop}", "because-hk")},
 		},
-		blockedStop("a megabyte of stderr arrives whole", "", 2, "", "because "+strings.Repeat("x", 1<<20), told(claudecode.AsUser, exit2Text+"because "+strings.Repeat("x", 1<<20))),
-		blockedStop("a long reason arrives whole", "", 0, `{"decision":"block","reason":"because `+strings.Repeat("r", 50_000)+`"}`, "",
-			toldTwice("{stop}", "because "+strings.Repeat("r", 50_000))...),
+		blockedStop("a megabyte of stderr arrives whole", "", 2, "", "because-hk "+strings.Repeat("x", 1<<20), told(claudecode.AsUser, exit2Text+"because-hk "+strings.Repeat("x", 1<<20))),
+		blockedStop("a long reason arrives whole", "", 0, `{"decision":"block","reason":"because-hk `+strings.Repeat("r", 50_000)+`"}`, "",
+			toldTwice("{stop}", "because-hk "+strings.Repeat("r", 50_000))...),
 		{
 			fact:  "TERM to the group, and what was printed is ignored",
 			hooks: []clientHook{{id: "stop", event: "Stop", more: `"timeout":1`, answers: []hookAnswer{{Stdout: blockObject, Hang: true}}}}, calls: map[string]int{"stop": 1},
@@ -125,14 +125,14 @@ func clientLongRows() []clientRow {
 			calls: map[string]int{"end": 1}, shown: []string{"SessionEnd hook [{end}] failed: Hook cancelled"},
 		},
 		{
-			fact: "SessionEnd ignores JSON", hooks: []clientHook{{id: "end", event: "SessionEnd", answers: []hookAnswer{{Stdout: `{"systemMessage":"because of me"}`}}}},
-			calls: map[string]int{"end": 1}, unseen: []string{"because of me"},
+			fact: "SessionEnd ignores JSON", hooks: []clientHook{{id: "end", event: "SessionEnd", answers: []hookAnswer{{Stdout: `{"systemMessage":"because-hk of me"}`}}}},
+			calls: map[string]int{"end": 1}, unseen: []string{"because-hk of me"},
 		},
 		{
 			fact: "feedback in order of completion", hooks: []clientHook{
-				{id: "late", event: "Stop", answers: []hookAnswer{{Exit: 2, Stderr: "because late", Wait: "{project}/go"}, {}}},
-				{id: "early", event: "Stop", answers: []hookAnswer{{Exit: 2, Stderr: "because early", Write: []string{"{project}/go", ""}}, {}}},
-			}, told: byUser("because early", "because late"),
+				{id: "late", event: "Stop", answers: []hookAnswer{{Exit: 2, Stderr: "because-hk late", Wait: "{project}/go"}, {}}},
+				{id: "early", event: "Stop", answers: []hookAnswer{{Exit: 2, Stderr: "because-hk early", Write: []string{"{project}/go", ""}}, {}}},
+			}, told: byUser("because-hk early", "because-hk late"),
 		},
 		{
 			fact: "the same command text runs once, a plugin's copy again", hooks: []clientHook{

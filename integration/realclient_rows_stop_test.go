@@ -42,9 +42,9 @@ func clientStopRows() []clientRow {
 			told: [][]claudecode.Text{{told(claudecode.AsReminder, "by the way")}}, more: activeAt(false, true),
 		}
 	}
-	details := "because of 'tests'\nslurp: x.edn (No such file or directory)"
-	report := hk.ReportStop("because of 'lint': unused alias").TellUser("lint failed")
-	repl := "because 'run-tests' requires nREPL. Pause and tell the user."
+	details := "because-hk of 'tests'\nslurp: x.edn (No such file or directory)"
+	report := hk.ReportStop("because-hk of 'lint': unused alias").TellUser("lint failed")
+	repl := "because-hk 'run-tests' requires nREPL. Pause and tell the user."
 	return []clientRow{
 		{
 			fact: "stop_hook_active", hooks: onStop(block, block, hookAnswer{}), replies: []modelReply{{Text: "One."}, toWrite("a", "b")},
@@ -83,12 +83,12 @@ func clientStopRows() []clientRow {
 		},
 		{
 			fact:  "we send a portable block: the object's reason, and stderr for who reads no JSON",
-			hooks: onStop(encoded("Stop", hk.Portable, hk.BlockStop("because")), hookAnswer{}), told: [][]claudecode.Text{toldTwice("{stop}", "because")},
+			hooks: onStop(encoded("Stop", hk.Portable, hk.BlockStop("because-hk")), hookAnswer{}), told: [][]claudecode.Text{toldTwice("{stop}", "because-hk")},
 		},
 		{
 			fact:  "we send a report the first time: the agent gets a turn to read it, then can stop",
-			hooks: onStop(encoded("Stop", hk.Claude, report.TellAgent("because of 'lint'")), encoded("Stop", hk.Claude, report)),
-			told:  [][]claudecode.Text{{told(claudecode.AsReminder, "because of 'lint'")}}, calls: map[string]int{"stop": 2}, shown: []string{"lint failed"}, more: activeAt(false, true),
+			hooks: onStop(encoded("Stop", hk.Claude, report.TellAgent("because-hk of 'lint'")), encoded("Stop", hk.Claude, report)),
+			told:  [][]claudecode.Text{{told(claudecode.AsReminder, "because-hk of 'lint'")}}, calls: map[string]int{"stop": 2}, shown: []string{"lint failed"}, more: activeAt(false, true),
 		},
 		{
 			fact:  "we send a report for a missing REPL",

@@ -129,8 +129,8 @@ func clientInputRows() []clientRow {
 			return nil
 		}},
 		{
-			fact: "not reading the event is harmless", hooks: onStop(hookAnswer{Exit: 2, Stderr: "because unread", Unread: true}, hookAnswer{}),
-			replies: []modelReply{{Text: strings.Repeat("x", 1<<20)}}, told: byUser("because unread"),
+			fact: "not reading the event is harmless", hooks: onStop(hookAnswer{Exit: 2, Stderr: "because-hk unread", Unread: true}, hookAnswer{}),
+			replies: []modelReply{{Text: strings.Repeat("x", 1<<20)}}, told: byUser("because-hk unread"),
 		},
 		{
 			fact: "cwd follows cd", hooks: onStop(), files: map[string]string{"sub/file": "x"}, replies: []modelReply{toBash("cd sub && true")},

@@ -2,13 +2,13 @@ package clj
 
 import (
 	"bytes"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	"pgregory.net/rapid"
+
+	"github.com/hookkit/brepl/hookkit/internal/growth"
 )
 
 // balanced draws text that nests without a fault: forms of all sorts in delimiters, prefixes with their forms.
@@ -108,7 +108,7 @@ func TestSourceOfFormReadsTheSame(t *testing.T) {
 }
 
 func TestLinearTime(t *testing.T) {
-	// Fault 45: 1 MB on one line, 100,000 openers. Four times the text takes about four times as long; quadratic would be sixteen.
+	// Fault 45: 1 MB on one line, 100,000 openers.
 	shapes := map[string]func(size int) string{
 		"code":               func(n int) string { return string(sampleOf(n)) },
 		"one line":           func(n int) string { return "(" + strings.Repeat("ab [é] ", n/8) + ")" },
@@ -129,29 +129,18 @@ func TestLinearTime(t *testing.T) {
 	}
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
-			small, large := []byte(shape(100_000)), []byte(shape(400_000))
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			run := func(src []byte) time.Duration {
-				start := threadTime()
-				errs := CheckDelimiters("f", src)
-				_, more := ReadAll("f", src, Options{Dialect: Clojure})
-				for _, list := range []ErrorList{errs, more} {
-					if len(list) > 0 {
-						_ = Excerpt(src, list[0].Pos)
+			assert.NilError(t, growth.Linear(100_000, func(size int) func() {
+				src := []byte(shape(size))
+				return func() {
+					errs := CheckDelimiters("f", src)
+					_, more := ReadAll("f", src, Options{Dialect: Clojure})
+					for _, list := range []ErrorList{errs, more} {
+						if len(list) > 0 {
+							_ = Excerpt(src, list[0].Pos)
+						}
 					}
 				}
-				return threadTime() - start
-			}
-			// The machine may be busy: the best of several rounds counts.
-			a, b := time.Hour, time.Hour
-			for range 20 {
-				a, b = min(a, run(small)), min(b, run(large))
-				if b < 8*a+5*time.Millisecond {
-					return
-				}
-			}
-			t.Fatalf("%v for %d bytes, %v for %d", a, len(small), b, len(large))
+			}))
 		})
 	}
 }

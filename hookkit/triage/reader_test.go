@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 	"pgregory.net/rapid"
+
+	"github.com/hookkit/brepl/hookkit/internal/growth"
 )
 
 func tailOf(t assert.TestingT, data string) (lines []string, cut int) {
@@ -242,15 +243,24 @@ func TestWindowOfTheLast(t *testing.T) {
 func TestManyLinesOfOneReply(t *testing.T) {
 	t.Parallel()
 	const lines = 40_000
-	var b bytes.Buffer
-	b.WriteString(`{"type":"user","message":{"content":"Go."}}` + "\n")
-	for i := range lines {
-		fmt.Fprintf(&b, `{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"This is part %d of the long reply."}]}}`+"\n", i)
+	reply := func(lines int) []byte {
+		var b bytes.Buffer
+		b.WriteString(`{"type":"user","message":{"content":"Go."}}` + "\n")
+		for i := range lines {
+			fmt.Fprintf(&b, `{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"This is part %d of the long reply."}]}}`+"\n", i)
+		}
+		return b.Bytes()
 	}
-	began := time.Now()
-	c, err := readConversation(bytes.NewReader(b.Bytes()), int64(b.Len()), 50, "")
-	assert.NilError(t, err)
-	assert.Assert(t, time.Since(began) < time.Second, "%v", time.Since(began))
+	read := func(data []byte) conversation {
+		c, err := readConversation(bytes.NewReader(data), int64(len(data)), 50, "")
+		assert.NilError(t, err)
+		return c
+	}
+	assert.NilError(t, growth.Linear(lines/4, func(lines int) func() {
+		data := reply(lines)
+		return func() { read(data) }
+	}))
+	c := read(reply(lines))
 	assert.Equal(t, len(c.messages), 2)
 	text := c.messages[1].text
 	assert.Assert(t, strings.HasPrefix(text, "This is part 0 of the long reply.\n\nThis is part 1 of") && len(text) <= maxCollected, "%d bytes: %.100s", len(text), text)
@@ -300,15 +310,17 @@ func TestHookTexts(t *testing.T) {
 // TestManyTags: thousands of reminders in one prompt are taken out in one go, and thousands that are spoken of are left in one go.
 func TestManyTags(t *testing.T) {
 	t.Parallel()
-	began := time.Now()
-	text := withoutHost("a" + strings.Repeat("<system-reminder>x</system-reminder>", 25_000) + "b")
-	assert.Assert(t, time.Since(began) < time.Second, "%v", time.Since(began))
-	assert.Equal(t, strings.Join(strings.Fields(text), " "), "a b")
-	began = time.Now()
-	spoken := strings.Repeat("the <system-reminder> tag ", 40_000)
-	assert.Assert(t, withoutHost(spoken+"\n<system-reminder>x</system-reminder>") == spoken+"\n ")
-	assert.Assert(t, withoutHost(spoken+".") == spoken+".")
-	assert.Assert(t, time.Since(began) < time.Second, "%v", time.Since(began))
+	assert.NilError(t, growth.Linear(25_000/4, func(tags int) func() {
+		text := "a" + strings.Repeat("<system-reminder>x</system-reminder>", tags) + "b"
+		return func() { assert.Equal(t, strings.Join(strings.Fields(withoutHost(text)), " "), "a b") }
+	}))
+	assert.NilError(t, growth.Linear(10_000, func(tags int) func() {
+		spoken := strings.Repeat("the <system-reminder> tag ", tags)
+		return func() {
+			assert.Assert(t, withoutHost(spoken+"\n<system-reminder>x</system-reminder>") == spoken+"\n ")
+			assert.Assert(t, withoutHost(spoken+".") == spoken+".")
+		}
+	}))
 }
 
 // TestWithoutTag: what is enclosed goes, and so does the rest behind a tag that begins a line; a tag that is only spoken of takes nothing.

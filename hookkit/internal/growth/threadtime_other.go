@@ -1,6 +1,6 @@
 //go:build !linux
 
-package clj
+package growth
 
 import "time"
 

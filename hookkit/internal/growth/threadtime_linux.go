@@ -1,4 +1,4 @@
-package clj
+package growth
 
 import (
 	"syscall"

@@ -1,5 +1,0 @@
-//go:build !race
-
-package clj
-
-const slowdown = 1

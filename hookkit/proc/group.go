@@ -3,13 +3,13 @@ package proc
 import "time"
 
 // clear ends what a command that exited by itself left in its group (see the
-// package comment). It returns before the time given; a result that is not nil
-// is closed when the rest has ended or was killed.
-func (g group) clear(before time.Time, grace time.Duration) <-chan struct{} {
+// package comment): SIGTERM after finish. It returns before the time given; a
+// result that is not nil is closed when the rest has ended or was killed.
+func (g group) clear(finish, before time.Time, grace time.Duration) <-chan struct{} {
 	if !g.alive() {
 		return nil
 	}
-	if g.gone(before.Add(finishTime - lingerTime)) {
+	if g.gone(finish) {
 		return nil
 	}
 	g.terminate()

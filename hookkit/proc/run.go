@@ -47,6 +47,9 @@ type Command struct {
 	// CancelGrace is Grace for a context that was canceled, and did not reach its
 	// deadline: somebody ends us and will not wait long. 0 is Grace.
 	CancelGrace time.Duration
+
+	// finish and linger stand in for finishTime and lingerTime; a test that must not lose to a busy machine gives more.
+	finish, linger time.Duration
 }
 
 // Result is what became of a command.
@@ -110,6 +113,9 @@ func Run(ctx context.Context, c Command) Result {
 	began := time.Now()
 	if c.Grace <= 0 {
 		c.Grace = DefaultGrace
+	}
+	if c.linger <= 0 {
+		c.finish, c.linger = finishTime, lingerTime
 	}
 	if ctx.Err() != nil {
 		return Result{Exit: -1, Canceled: true}
@@ -232,22 +238,22 @@ func (p *process) wait(ctx context.Context, c Command) Result {
 	case <-ctx.Done():
 		r.Canceled = !p.hasExited()
 	}
-	linger := time.Now().Add(lingerTime)
+	ended := time.Now()
 	if r.TimedOut || r.Canceled {
 		grace := c.Grace
 		if r.Canceled && c.CancelGrace > 0 && errors.Is(ctx.Err(), context.Canceled) {
 			grace = c.CancelGrace
 		}
 		p.stop(grace)
-		linger = time.Now().Add(lingerTime)
+		ended = time.Now()
 	} else {
-		r.Leftover = p.group.clear(linger, c.Grace)
+		r.Leftover = p.group.clear(ended.Add(c.finish), ended.Add(c.linger), c.Grace)
 	}
 	if p.stdin != nil {
 		_ = p.stdin.Close() // ends feed; a command that left input unread is no fault
 	}
 	if p.output != nil {
-		r.OutputErr = p.output.finish(time.Until(linger))
+		r.OutputErr = p.output.finish(time.Until(ended.Add(c.linger)))
 	}
 	if !p.hasExited() {
 		return r

@@ -17,8 +17,11 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// slack is what a loaded machine may add to a bound.
-const slack = 400 * time.Millisecond
+// A busy machine may take as long as it likes: what must not be waited for goes on for hours, and soon is less than that.
+const (
+	hours = "20000" // for sleep
+	soon  = 2 * time.Minute
+)
 
 func testEnv() []string { return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"} }
 
@@ -26,12 +29,32 @@ func testEnv() []string { return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C
 func bash(t *testing.T, script string, change ...func(*Command)) (Result, string) {
 	t.Helper()
 	out := NewTail(LogLimit)
-	c := Command{Argv: []string{"bash", "-c", script}, Dir: t.TempDir(), Env: testEnv(), Output: out, Timeout: 20 * time.Second}
+	c := Command{Argv: []string{"bash", "-c", script}, Dir: t.TempDir(), Env: testEnv(), Output: out, Timeout: soon}
 	for _, f := range change {
 		f(&c)
 	}
 	r := Run(t.Context(), c)
 	return r, out.String()
+}
+
+// patient lets children that are left behind take their time, where the test is not about the time they have.
+func patient(c *Command) { c.finish, c.linger = soon, soon }
+
+// notPatient is patient with children until TERM.
+func notPatient(c *Command) { c.finish, c.linger = finishTime, soon }
+
+// timesOut runs a script that makes the file ready when it is. A machine that does not come that far within the limit gets a longer one.
+func timesOut(t *testing.T, script string, grace time.Duration) (r Result, out string, limit time.Duration) {
+	t.Helper()
+	for limit = 150 * time.Millisecond; limit < soon; limit *= 2 {
+		ready := filepath.Join(t.TempDir(), "ready")
+		r, out = bash(t, "exec 2>/dev/null; ready() { : > '"+ready+"'; }; "+script, func(c *Command) { c.Timeout, c.Grace = limit, grace })
+		if _, err := os.Stat(ready); err == nil {
+			return r, out, limit
+		}
+	}
+	t.Fatal("it never was ready")
+	return r, out, limit
 }
 
 func limit(d, grace time.Duration) func(*Command) {
@@ -129,13 +152,13 @@ func TestNoDescriptorIsLeftOpen(t *testing.T) {
 		bash(t, "cat", func(c *Command) { c.Stdin = strings.NewReader("x") })
 		bash(t, "setsid sleep 0.3 & exit 0")
 	}
-	all()
-	time.Sleep(20 * time.Millisecond) // feed closes its pipe after Run
 	before := count()
 	for range 3 {
 		all()
 	}
-	time.Sleep(20 * time.Millisecond)
+	for end := time.Now().Add(soon); count() > before && time.Now().Before(end); { // feed closes its pipe after Run
+		time.Sleep(time.Millisecond)
+	}
 	assert.Equal(t, count(), before)
 }
 
@@ -182,40 +205,43 @@ func TestStdinIsGiven(t *testing.T) {
 	defer writer.Close()
 	r, _ = bash(t, "exit 0", func(c *Command) { c.Stdin = reader })
 	assert.Assert(t, r.OK(), "%v", r)
-	assert.Assert(t, r.Duration < slack, "%v", r.Duration)
 }
 
 func TestTimeoutEndsTheGroup(t *testing.T) {
 	// libraries.md: CommandContext took 2.0 s for a 0.3 s limit because a grandchild held the pipe.
-	r, out := bash(t, "echo before; sleep 30 | cat; echo after", limit(200*time.Millisecond, 2*time.Second))
+	r, out, limit := timesOut(t, "echo before; ready; sleep "+hours+" | cat; echo after", soon)
 	assert.Assert(t, r.TimedOut && !r.Canceled && !r.OK())
 	assert.Equal(t, r.Exit, -1)
 	assert.Equal(t, r.Signal, "SIGTERM")
-	assert.Equal(t, r.String(), "timed out after 200ms")
+	assert.Equal(t, r.String(), "timed out after "+limit.String())
 	assert.Equal(t, out, "before\n")
-	assert.Assert(t, r.Duration >= 200*time.Millisecond && r.Duration < 200*time.Millisecond+slack, "%v", r.Duration)
+	assert.Assert(t, r.Duration >= limit, "%v", r.Duration)
 }
 
 func TestTimeoutGivesGraceThenKills(t *testing.T) {
 	// Fault 27: ignores TERM.
 	tests := []struct {
 		name, script, signal, out string
-		min, max                  time.Duration
+		grace                     time.Duration // it is all waited for, or there is far too much of it
 	}{
-		{"cleans up", "trap 'echo bye; exit 0' TERM; while :; do sleep 0.02; done", "", "bye\n", 150 * time.Millisecond, 250 * time.Millisecond},
-		{"ignores it", "trap '' TERM; while :; do sleep 0.02; done", "SIGKILL", "", 550 * time.Millisecond, 550 * time.Millisecond},
-		{"a child ignores it", "(trap '' TERM; while :; do sleep 0.02; done) & wait", "SIGTERM", "", 550 * time.Millisecond, 550 * time.Millisecond},
-		{"a child cleans up", "(trap 'sleep 0.1; echo bye; exit' TERM; while :; do sleep 0.02; done) & wait", "SIGTERM", "bye\n", 250 * time.Millisecond, 350 * time.Millisecond},
-		{"stopped", "kill -STOP $$", "SIGTERM", "", 150 * time.Millisecond, 150 * time.Millisecond},
+		{"cleans up", "trap 'echo bye; exit 0' TERM; ready; while :; do sleep 0.02; done", "", "bye\n", soon},
+		{"ignores it", "trap '' TERM; ready; while :; do sleep 0.02; done", "SIGKILL", "", 400 * time.Millisecond},
+		{"a child ignores it", "(trap '' TERM; ready; while :; do sleep 0.02; done) & wait", "SIGTERM", "", 400 * time.Millisecond},
+		{"a child cleans up", "(trap 'sleep 0.1; echo bye; exit' TERM; ready; while :; do sleep 0.02; done) & wait", "SIGTERM", "bye\n", soon},
+		{"stopped", "ready; kill -STOP $$", "SIGTERM", "", soon},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, out := bash(t, "exec 2>/dev/null; "+tt.script, limit(150*time.Millisecond, 400*time.Millisecond))
+			r, out, limit := timesOut(t, tt.script, tt.grace)
 			assert.Assert(t, r.TimedOut)
 			assert.Equal(t, r.Exit, -1)
 			assert.Equal(t, r.Signal, tt.signal)
 			assert.Equal(t, out, tt.out)
-			assert.Assert(t, r.Duration >= tt.min && r.Duration < tt.max+slack, "%v", r.Duration)
+			if tt.grace == soon {
+				assert.Assert(t, r.Duration < soon, "%v", r.Duration)
+			} else {
+				assert.Assert(t, r.Duration >= limit+tt.grace, "%v", r.Duration)
+			}
 			assert.Assert(t, r.Leftover == nil)
 		})
 	}
@@ -224,12 +250,11 @@ func TestTimeoutGivesGraceThenKills(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	r := Run(ctx, Command{Argv: []string{"sleep", "30"}, Env: testEnv()})
+	r := Run(ctx, Command{Argv: []string{"sleep", hours}, Env: testEnv()})
 	assert.Assert(t, r.Canceled && !r.TimedOut && !r.OK())
 	assert.Equal(t, r.Exit, -1)
 	assert.Equal(t, r.Signal, "SIGTERM")
 	assert.Equal(t, r.String(), "canceled")
-	assert.Assert(t, r.Duration < 100*time.Millisecond+slack, "%v", r.Duration)
 
 	dir := t.TempDir()
 	r = Run(ctx, Command{Argv: []string{"touch", "f"}, Dir: dir, Env: testEnv()})
@@ -262,15 +287,14 @@ func TestChildrenLeftBehind(t *testing.T) {
 	// Fault 27: forks a daemon that holds the pipe, ignores TERM, setsid.
 	file := filepath.Join(t.TempDir(), "pid")
 	t.Run("dies of TERM", func(t *testing.T) {
-		r, out := bash(t, "sleep 30 & echo $! > "+file+"; echo kept")
+		r, out := bash(t, "sleep "+hours+" & echo $! > "+file+"; echo kept", notPatient)
 		assert.Assert(t, r.OK() && r.Leftover == nil, "%v", r)
 		assert.Equal(t, out, "kept\n")
-		assert.Assert(t, r.Duration < finishTime+slack, "%v", r.Duration)
 		assert.Assert(t, !running(pidIn(t, file)))
 	})
 	t.Run("finishes by itself", func(t *testing.T) {
 		// A filter of the script's own output is such a child; its last line must not be lost.
-		r, out := bash(t, "exec > >(sed s/a/b/); echo aaa")
+		r, out := bash(t, "exec > >(sed s/a/b/); echo aaa", patient)
 		assert.Assert(t, r.OK() && r.Leftover == nil, "%v", r)
 		assert.Equal(t, out, "baa\n")
 	})
@@ -279,28 +303,22 @@ func TestChildrenLeftBehind(t *testing.T) {
 			limit(0, 300*time.Millisecond), func(*Command) { _ = os.Remove(file) })
 		assert.Equal(t, r.Exit, 4)
 		assert.Equal(t, out, "kept\n")
-		assert.Assert(t, r.Duration < lingerTime+slack, "%v", r.Duration)
 		pid := pidIn(t, file)
 		assert.Assert(t, r.Leftover != nil)
 		select {
 		case <-r.Leftover:
-		case <-time.After(5 * time.Second):
+		case <-time.After(soon):
 			t.Fatal("it was not killed")
 		}
-		for range 100 {
-			if !running(pid) {
-				return
-			}
-			time.Sleep(5 * time.Millisecond)
+		for end := time.Now().Add(soon); running(pid); time.Sleep(5 * time.Millisecond) {
+			assert.Assert(t, time.Now().Before(end), "it still lives")
 		}
-		t.Fatal("it still lives")
 	})
 	t.Run("left the group and holds the pipe", func(t *testing.T) {
 		_ = os.Remove(file)
-		r, out := bash(t, "setsid sh -c 'echo $$ > "+file+"; echo early; exec sleep 30' & while ! [ -s "+file+" ]; do :; done; sleep 0.05; echo kept")
+		r, out := bash(t, "setsid sh -c 'echo early; echo $$ > "+file+"; exec sleep "+hours+"' & while ! [ -s "+file+" ]; do :; done; echo kept")
 		assert.Assert(t, r.OK() && r.Leftover == nil, "%v", r)
 		assert.Equal(t, out, "early\nkept\n")
-		assert.Assert(t, r.Duration < 200*time.Millisecond+slack, "%v", r.Duration)
 		assert.Assert(t, running(pidIn(t, file))) // it may live on
 	})
 	t.Run("left the group and writes without end", func(t *testing.T) {
@@ -308,23 +326,23 @@ func TestChildrenLeftBehind(t *testing.T) {
 		r, out := bash(t, "setsid sh -c 'echo $$ > "+file+"; exec yes' & while ! [ -s "+file+" ]; do :; done")
 		assert.Assert(t, r.OK(), "%v", r)
 		assert.Assert(t, strings.HasSuffix(out, "y\ny\n") || strings.HasSuffix(out, "y\ny"), "%.20q", out)
-		assert.Assert(t, r.Duration < lingerTime+slack, "%v", r.Duration)
 		pidIn(t, file)
 	})
 }
 
 func TestLastOutputBeforeAnOrphanIsKept(t *testing.T) {
 	// What is in the pipe when we stop reading must not be lost, even with a slow reader.
-	out := NewTail(1 << 20)
+	out, file := NewTail(1<<20), filepath.Join(t.TempDir(), "pid")
 	slow := writerFunc(func(p []byte) (int, error) {
 		time.Sleep(120 * time.Millisecond)
 		return out.Write(p)
 	})
 	r := Run(t.Context(), Command{
-		Argv: []string{"bash", "-c", "setsid sleep 1 & head -c 60000 /dev/zero; printf END"},
+		Argv: []string{"bash", "-c", "setsid sleep " + hours + " & echo $! > " + file + "; head -c 60000 /dev/zero; printf END"},
 		Env:  testEnv(), Output: slow,
 	})
 	assert.Assert(t, r.OK(), "%v", r)
+	pidIn(t, file)
 	text := out.String()
 	assert.Equal(t, len(text), 60003)
 	assert.Equal(t, text[60000:], "END")

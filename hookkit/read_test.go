@@ -109,15 +109,16 @@ func (c readCase) check(t *testing.T, got []byte, err error) {
 
 func TestReadEvent(t *testing.T) {
 	// Pins faults 2-5, 7 and 8 of the input stream, in one piece and byte by byte.
+	limit := ReadLimits{Wait: time.Hour}
 	for _, c := range readCases() {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := ReadEvent(t.Context(), strings.NewReader(c.input), ReadLimits{})
+			got, err := ReadEvent(t.Context(), strings.NewReader(c.input), limit)
 			c.check(t, got, err)
 			if len(c.input) < 30_000 && !strings.HasPrefix(c.input, "\n") {
-				got, err = ReadEvent(t.Context(), iotest.OneByteReader(strings.NewReader(c.input)), ReadLimits{})
+				got, err = ReadEvent(t.Context(), iotest.OneByteReader(strings.NewReader(c.input)), limit)
 				c.check(t, got, err)
 			}
-			got, err = ReadEvent(t.Context(), iotest.DataErrReader(strings.NewReader(c.input)), ReadLimits{})
+			got, err = ReadEvent(t.Context(), iotest.DataErrReader(strings.NewReader(c.input)), limit)
 			c.check(t, got, err)
 		})
 	}
@@ -220,7 +221,7 @@ func TestReadEventTooLarge(t *testing.T) {
 	_, err = ReadEvent(t.Context(), strings.NewReader(input), ReadLimits{Bytes: len(input) - 1})
 	assert.ErrorIs(t, err, ErrTooLarge)
 	assert.ErrorContains(t, err, "more than 107 bytes")
-	_, err = ReadEvent(t.Context(), io.MultiReader(strings.NewReader(`{"a":"`), endless{}), ReadLimits{})
+	_, err = ReadEvent(t.Context(), io.MultiReader(strings.NewReader(`{"a":"`), endless{}), ReadLimits{Wait: time.Hour})
 	assert.ErrorIs(t, err, ErrTooLarge)
 	assert.ErrorContains(t, err, "more than 67108864 bytes")
 }

@@ -165,10 +165,8 @@ func TestServerHangs(t *testing.T) {
 	assert.NilError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	start := time.Now()
 	f := failure.Explain(ctx, session, res, failure.Source{Text: "(/ 1 0)"})
 	assert.Equal(t, f.Text(nil), "REPL:1: Execution error (ArithmeticException): Divide by zero\n")
-	assert.Assert(t, time.Since(start) < 3*time.Second, "%v", time.Since(start))
 }
 
 // Answers that are none are passed over.

@@ -96,7 +96,7 @@ func play(t *testing.T, r recorded) nrepl.Result {
 
 func dial(t *testing.T, fake *fakes.NREPL) *nrepl.Session {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	conn, err := nrepl.Connect(ctx, nrepl.Lookup{Host: fake.Host(), Port: fake.Port()})
 	assert.NilError(t, err)

@@ -230,23 +230,32 @@ func TestReviewByOneToolThreeTimes(t *testing.T) {
 
 func TestReviewTimesOut(t *testing.T) {
 	t.Parallel()
-	w := newReviewWorld(t)
-	w.task.Job.Gate.Timeout = 300 * time.Millisecond
-	w.expectClaude().Hang()
-	start := time.Now()
-	r := w.review()
-	assert.Equal(t, r.Outcome, Failed)
-	assert.Equal(t, r.Why, "timed out after 300ms")
-	assert.Assert(t, time.Since(start) < 20*time.Second)
-	assert.Assert(t, w.claude.AwaitEnds(1, 10*time.Second), "the tool lives on")
+	// A machine that does not start the tool in time gets more of it.
+	for limit := 300 * time.Millisecond; ; limit *= 2 {
+		w := newReviewWorld(t)
+		w.task.Job.Gate.Timeout = limit
+		w.expectClaude().AnyTimes().Hang()
+		r := w.review()
+		assert.Equal(t, r.Outcome, Failed)
+		assert.Equal(t, r.Why, "timed out after "+limit.String())
+		if len(w.claude.Calls()) > 0 || limit > time.Minute {
+			assert.Assert(t, w.claude.AwaitEnds(1, time.Minute), "the tool lives on")
+			return
+		}
+	}
 }
 
 func TestReviewEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	w := newReviewWorld(t)
-	w.expectClaude().Hang()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
+	w.expectClaude().AnyTimes().Hang()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for ctx.Err() == nil && len(w.claude.Calls()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
 	r := newReviewer(w.config, w.task.Env).Review(ctx, w.task)
 	assert.Equal(t, r.Outcome, NotRun)
 }

@@ -117,17 +117,34 @@ func TestCannotRunKeepsTheFailure(t *testing.T) {
 	assert.Equal(t, r.again(t).Attempt, 2)
 }
 
+// lateContext has its deadline when done is closed, however fast the machine is.
+type lateContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c *lateContext) Done() <-chan struct{} { return c.done }
+
+func (c *lateContext) Err() error {
+	select {
+	case <-c.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 func TestReviewAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	p, r, s := reviewedProject(t)
 	p.Write("a.txt", "x\n")
+	late := &lateContext{Context: t.Context(), done: make(chan struct{})}
 	s.answer = func(ctx context.Context, task ReviewTask) Result {
+		close(late.done)
 		<-ctx.Done()
 		return Result{Job: task.Job, Outcome: NotRun, Why: "ended"}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	got := r.run(ctx, &Request{Scope: Scope{Mode: Local, Base: "main"}})
+	got := r.run(late, &Request{Scope: Scope{Mode: Local, Base: "main"}})
 	assert.Equal(t, got.Status, StatusFailed)
 	assert.Equal(t, got.Results[0].Why, "timed out: there are 5 s in all")
 

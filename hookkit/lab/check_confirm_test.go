@@ -18,16 +18,17 @@ func TestConfirmed(t *testing.T) {
 		command, skipped string
 		found            int
 		confirmed        bool
+		limit            time.Duration
 	}{
-		{"exit 0", "", 0, true},
-		{"sleep 5", "the plain event gets no quick answer now either", 0, false},
-		{"echo why >&2; exit 2", "it answers the same event in different ways", 1, false},
+		{"exit 0", "", 0, true, 2 * time.Minute},
+		{"sleep 20000", "the plain event gets no quick answer now either", 0, false, 300 * time.Millisecond},
+		{"echo why >&2; exit 2", "it answers the same event in different ways", 1, false, 2 * time.Minute},
 	} {
 		place, err := newCheckPlace("")
 		assert.NilError(t, err)
 		e := eventCheck{
 			checker: &checker{
-				CheckOptions: CheckOptions{Command: []string{c.command}, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: 3 * time.Second},
+				CheckOptions: CheckOptions{Command: []string{c.command}, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: c.limit},
 				place:        place, argv: []string{c.command}, shell: true, prefix: newMarker(),
 			},
 			CheckedEvent: CheckedEvent{Event: "Stop"}, cases: checkCases("Stop", place.file),

@@ -39,7 +39,7 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			cmd.Dir = dir
 			cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + temp, "OUT=" + dir}
 			assert.NilError(t, cmd.Start())
-			for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 				if started, _ := filepath.Glob(filepath.Join(dir, "started")); len(started) > 0 {
 					break
 				}
@@ -47,11 +47,9 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			}
 			time.Sleep(100 * time.Millisecond) // it is in its sleep now, most of the time
 			assert.NilError(t, cmd.Process.Signal(syscall.SIGTERM))
-			began := time.Now()
 			var exit *exec.ExitError
 			assert.Assert(t, errors.As(cmd.Wait(), &exit))
 			assert.Equal(t, exit.ExitCode(), 1)
-			assert.Assert(t, time.Since(began) < 10*time.Second)
 			left, err := filepath.Glob(filepath.Join(temp, "*"))
 			assert.NilError(t, err)
 			assert.Equal(t, len(left), 0, "%q", left)

@@ -73,7 +73,11 @@ func TestAskStrangers(t *testing.T) {
 			<-t.Context().Done()
 		}, noAnswer},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		limit := time.Minute
+		if tt.want == noAnswer {
+			limit = 50 * time.Millisecond
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		_, v, _ := (&listener{Target: Target{Host: "127.0.0.1", Port: listen(t, tt.serve)}}).ask(ctx)
 		cancel()
 		assert.Equal(t, v, tt.want, tt.name)
@@ -109,11 +113,10 @@ func TestAmongUnknown(t *testing.T) {
 	web := &listener{Target: Target{Host: "127.0.0.1", Port: listen(t, text("HTTP/1.1 400\r\n\r\n"))}}
 	elsewhere, here := runningIn(t, root), runningIn(t, project)
 
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	start := time.Now()
 	found, tell := l.among(ctx, []*listener{quiet, web, elsewhere, here}, untold)
-	assert.Assert(t, time.Since(start) < 5*time.Second) // the silent one is not waited for when the server has answered
+	assert.NilError(t, ctx.Err()) // the silent one is not waited for when the server has answered
 	assert.Equal(t, len(found), 1)
 	assert.Equal(t, found[0].Port, here.Port)
 	assert.Equal(t, len(tell), 0) // who is silent is not known to be ours
@@ -133,7 +136,7 @@ func TestAskAllTurns(t *testing.T) {
 	for i := range list {
 		list[i] = &listener{Target: Target{Host: "127.0.0.1", Port: port}}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	servers, quiet := askAll(ctx, list, nil)
 	assert.Equal(t, len(servers)+len(quiet), 0)

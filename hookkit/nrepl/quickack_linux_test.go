@@ -29,13 +29,17 @@ func TestQuickAck(t *testing.T) {
 	assert.NilError(t, err)
 	s, err := c.Clone(t.Context())
 	assert.NilError(t, err)
-	start := time.Now()
-	for range rounds {
+	// The kernel holds an ACK back for 40 ms at least, so one round that takes less shows it, however busy the machine is in the others.
+	const heldBack = 40 * time.Millisecond
+	fastest := time.Hour
+	for i := range rounds {
+		start := time.Now()
 		_, err = s.Eval(t.Context(), Request{Code: "(+ 1 2)"}, nil)
 		assert.NilError(t, err)
+		if i > 2 {
+			fastest = min(fastest, time.Since(start))
+		}
 	}
-	took := time.Since(start)
 	assert.NilError(t, c.Close())
-	assert.Assert(t, took < rounds*20*time.Millisecond, "%d rounds took %s", rounds, took)
-	t.Logf("%d rounds took %s", rounds, took)
+	assert.Assert(t, fastest < heldBack, "the fastest of %d rounds took %s", rounds, fastest)
 }

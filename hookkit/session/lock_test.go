@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // increment adds one to the session's counter, with a lock it waits for as long
 // as 60 others may need on a busy machine.
 func increment(s *Session) error {
-	unlock, err := s.Lock(context.Background(), 30*time.Second)
+	unlock, err := s.Lock(context.Background(), 5*time.Minute)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func TestKilledHolderFreesTheLock(t *testing.T) {
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 
 	assert.NilError(t, cmd.Process.Kill())
-	unlock, err := s.Lock(t.Context(), 5*time.Second)
+	unlock, err := s.Lock(t.Context(), time.Minute)
 	assert.NilError(t, err)
 	unlock()
 	_ = cmd.Wait() // killed
@@ -148,7 +148,7 @@ func TestLockFileRemovedWhileWaiting(t *testing.T) {
 	got := make(chan func(), 2)
 	for range 2 {
 		go func() {
-			unlock, lockErr := s.Lock(context.Background(), 10*time.Second)
+			unlock, lockErr := s.Lock(context.Background(), 5*time.Minute)
 			if lockErr != nil {
 				t.Error(lockErr)
 			}
@@ -192,7 +192,7 @@ func TestLockAndRemoveAtOnce(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 20 {
-				unlock, err := s.Lock(context.Background(), 20*time.Second)
+				unlock, err := s.Lock(context.Background(), 5*time.Minute)
 				if err != nil {
 					t.Error(err)
 					return

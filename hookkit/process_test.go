@@ -121,6 +121,37 @@ func exitCode(t *testing.T, err error) int {
 
 const stopEvent = `{"hook_event_name":"Stop","session_id":"s"}`
 
+// left is what a hook's process left behind.
+type left struct {
+	exit           int
+	stdout, stderr string
+}
+
+// runHook runs the hook with a Stop event on its stdin.
+func runHook(t *testing.T, cmd *exec.Cmd) left {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	cmd.Stdin = strings.NewReader(stopEvent)
+	if cmd.Stdout == nil {
+		cmd.Stdout = &out
+	}
+	if cmd.Stderr == nil {
+		cmd.Stderr = &errOut
+	}
+	exit := exitCode(t, cmd.Run())
+	return left{exit, out.String(), errOut.String()}
+}
+
+// unread is a stream that nobody reads: writing to it fails with EPIPE.
+func unread(t *testing.T) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	assert.NilError(t, err)
+	assert.NilError(t, r.Close())
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
 func TestProcessDeadlock(t *testing.T) {
 	// Pins "Never 2 by accident" for a deadlock. The program is built as ours are: the runtime finds no deadlock in one with cgo,
 	// which -race links.
@@ -131,22 +162,16 @@ func TestProcessDeadlock(t *testing.T) {
 	assert.NilError(t, err, "%s", said)
 
 	cmd := hookCommand(t, "")
-	cmd.Path, cmd.Args, cmd.Stdin = path, []string{path}, strings.NewReader(stopEvent)
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	assert.Equal(t, exitCode(t, cmd.Run()), 134)
-	assert.Equal(t, out.String(), "")
-	assert.Assert(t, strings.Contains(errOut.String(), "fatal error: all goroutines are asleep - deadlock!"), "stderr: %.500s", errOut.String())
+	cmd.Path, cmd.Args = path, []string{path}
+	got := runHook(t, cmd)
+	assert.Equal(t, got.exit, 134)
+	assert.Equal(t, got.stdout, "")
+	assert.Assert(t, strings.Contains(got.stderr, "fatal error: all goroutines are asleep - deadlock!"), "stderr: %.500s", got.stderr)
 }
 
 func TestProcessKeepsItsDescriptors(t *testing.T) {
 	// The garbage collector closed descriptors 1 and 2 once: the next socket took their numbers, and a write to it was the end by SIGPIPE.
-	cmd := hookCommand(t, "garbage collection")
-	cmd.Stdin = strings.NewReader(stopEvent)
-	var errOut bytes.Buffer
-	cmd.Stderr = &errOut
-	assert.Equal(t, exitCode(t, cmd.Run()), 2)
-	assert.Equal(t, errOut.String(), "both descriptors are open\n")
+	assert.Equal(t, runHook(t, hookCommand(t, "garbage collection")), left{2, "{}\n", "both descriptors are open\n"})
 }
 
 func TestProcessDiesWithoutBlocking(t *testing.T) {
@@ -163,13 +188,10 @@ func TestProcessDiesWithoutBlocking(t *testing.T) {
 	}
 	for _, c := range tests {
 		t.Run(c.what, func(t *testing.T) {
-			cmd := hookCommand(t, c.what)
-			cmd.Stdin = strings.NewReader(stopEvent)
-			var out, errOut bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &out, &errOut
-			assert.Equal(t, exitCode(t, cmd.Run()), c.exit)
-			assert.Equal(t, out.String(), "")
-			assert.Assert(t, strings.Contains(errOut.String(), c.stderr), "stderr: %.500s", errOut.String())
+			got := runHook(t, hookCommand(t, c.what))
+			assert.Equal(t, got.exit, c.exit)
+			assert.Equal(t, got.stdout, "")
+			assert.Assert(t, strings.Contains(got.stderr, c.stderr), "stderr: %.500s", got.stderr)
 		})
 	}
 }
@@ -178,52 +200,29 @@ func TestProcessClosedStdout(t *testing.T) {
 	// Pins fault 10: nobody reads stdout, SIGPIPE would end the program; the block and its reason stay.
 	for _, which := range []string{"stdout", "both"} {
 		t.Run(which, func(t *testing.T) {
-			r, w, err := os.Pipe()
-			assert.NilError(t, err)
-			assert.NilError(t, r.Close())
-			defer w.Close()
 			cmd := hookCommand(t, "block")
-			cmd.Stdin = strings.NewReader(stopEvent)
-			cmd.Stdout = w
-			var errOut bytes.Buffer
-			cmd.Stderr = &errOut
-			want := "the tests fail\n"
+			cmd.Stdout = unread(t)
+			want := left{2, "", "the tests fail\n"}
 			if which == "both" {
-				cmd.Stderr = w
-				want = ""
+				cmd.Stderr = cmd.Stdout
+				want.stderr = ""
 			}
-			assert.Equal(t, exitCode(t, cmd.Run()), 2)
-			assert.Equal(t, errOut.String(), want)
+			assert.Equal(t, runHook(t, cmd), want)
 		})
 	}
 }
 
 func TestProcessLogs(t *testing.T) {
 	// Pins fault 10 for a hook that writes with package log, whose logger took stderr before Guard was called: SIGPIPE would end it.
+	assert.Equal(t, runHook(t, hookCommand(t, "log")), left{2, "{}\n", "on the way\nthe tests fail\n"})
 	cmd := hookCommand(t, "log")
-	cmd.Stdin = strings.NewReader(stopEvent)
-	var errOut bytes.Buffer
-	cmd.Stderr = &errOut
-	assert.Equal(t, exitCode(t, cmd.Run()), 2)
-	assert.Equal(t, errOut.String(), "on the way\nthe tests fail\n")
-
-	r, w, err := os.Pipe()
-	assert.NilError(t, err)
-	assert.NilError(t, r.Close())
-	defer w.Close()
-	cmd = hookCommand(t, "log")
-	cmd.Stdin, cmd.Stderr = strings.NewReader(stopEvent), w
-	assert.Equal(t, exitCode(t, cmd.Run()), 2)
+	cmd.Stderr = unread(t)
+	assert.Equal(t, runHook(t, cmd).exit, 2)
 }
 
 func TestProcessLeavesSignalsToItsChildren(t *testing.T) {
 	// If we ignored SIGPIPE, that would be inherited: `yes | head` in a hook's command would then behave unlike in the user's shell.
-	cmd := hookCommand(t, "signal of a child")
-	cmd.Stdin = strings.NewReader(stopEvent)
-	var errOut bytes.Buffer
-	cmd.Stderr = &errOut
-	assert.Equal(t, exitCode(t, cmd.Run()), 1)
-	assert.Equal(t, errOut.String(), "signal: broken pipe\n")
+	assert.Equal(t, runHook(t, hookCommand(t, "signal of a child")), left{1, "", "signal: broken pipe\n"})
 }
 
 func TestProcessStdinHeldOpen(t *testing.T) {

@@ -207,8 +207,9 @@ func build(r *fieldReader, host Host, name EventName, c Common) Event {
 		return &SessionEnd{Common: c, Reason: r.str("reason")}
 	case EventUserPromptSubmit:
 		return &UserPromptSubmit{Common: c, Prompt: r.str("prompt")}
+	default:
+		return &Other{Common: c, Event: name, ToolName: r.str("tool_name", "toolName"), ToolInput: toolInput(r, host)}
 	}
-	return &Other{Common: c, Event: name, ToolName: r.str("tool_name", "toolName"), ToolInput: toolInput(r, host)}
 }
 
 func readCommon(r *fieldReader, host Host, c *Common) {

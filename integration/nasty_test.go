@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // nasty is what programs print to steer whoever reads it, line by line, and what is left of it on every way to the agent or the user.
@@ -43,6 +45,29 @@ func TestNastyOutputOfACheck(t *testing.T) {
 	w := newGauntlet(t, map[string]string{"config.yml": oneCheck, "checks/tests.yml": "command: 'cat nasty; exit 1'\n"})
 	w.project.Write("nasty", printed)
 	w.stop().is(0, blockedBy(1, 4, brokenTests[0], brokenTests[1], brokenTests[2], strings.TrimSuffix(read, "\n")), saysFailed)
+}
+
+// An error in hooks.edn echoed the control characters of what it found.
+func TestNastyHooks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ hooks, first string }{
+		{"{:stop [1\x1b[31m]}", "1:9: Invalid number: 1\\x1b"},
+		{"{:stop [{:type :\u202ebash :name \"x\" :command \"true\"}]}", "1:16: hook 'x': :type must be :repl or :bash, found the keyword :\\u202ebash"},
+		{"{:stop [#\u202efoo 1]}", "1:9: hook 1 must be a map, found a tagged literal #\\u202efoo"},
+	} {
+		w := newWorld(t, c.hooks)
+		for _, r := range []result{w.hook("check"), w.hook("check", "--json"), w.stop()} {
+			assert.Equal(t, r.exit, 1)
+			out := r.stdout + r.stderr
+			assert.Assert(t, strings.Contains(out, hooksFile+":"+c.first+"\n") || strings.Contains(out, `"message": `), "%s", out)
+			assert.Assert(t, !strings.ContainsFunc(out, text.Steers), "%q", out)
+		}
+	}
+	w := newWorld(t, "{:stop [{:type :bash :name \"x\u202e\" :command \"exit 1\" :retr\u202ey 1}]}")
+	out := w.hook("check").stdout
+	assert.Assert(t, strings.HasPrefix(out, hooksFile+":1:51: hook 'x\\u202e': unknown key :retr\\u202ey\n"), "%q", out)
+	assert.Assert(t, strings.HasSuffix(out, hooksFile+" can be used: 1 hook (x)\n") && !strings.ContainsFunc(out, text.Steers), "%q", out)
+	assert.Assert(t, strings.Contains(w.stop().stdout, "Hook 'x' failed: exit 1"))
 }
 
 func TestNastyOutputOfAHook(t *testing.T) {

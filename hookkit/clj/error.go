@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Error is one fault in a text.
@@ -72,13 +74,13 @@ type collector struct {
 // add files an error.
 func (c *collector) add(offset int, message string) { _ = c.addError(offset, message) }
 
-// addError files an error and returns it, for more to be said in it; nil when there are too many already.
+// addError files an error and returns it, for more to be said in it. What its message quotes of the source is escaped; nil when there are too many already.
 func (c *collector) addError(offset int, message string) *Error {
 	if len(c.errors) == maxErrors {
 		c.dropped++
 		return nil
 	}
-	e := &Error{File: c.file, Pos: c.locator.at(offset), Message: message}
+	e := &Error{File: c.file, Pos: c.locator.at(offset), Message: text.Escaped(message, "")}
 	c.errors = append(c.errors, e)
 	return e
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // excerptWidth is the most terminal cells of a source line that Excerpt shows.
@@ -50,15 +52,15 @@ func Excerpt(src []byte, pos Pos) string {
 // endsLine says whether src[i] ends a line. The LF of a CRLF belongs to the line end too.
 func endsLine(src []byte, i int) bool { return src[i] == '\n' || src[i] == '\r' }
 
-// show writes text, and for each of its cells a space to caret where there is one.
-func show(line, caret *strings.Builder, text []byte) {
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		text = text[size:]
+// show writes a part of a line, and for each of its cells a space to caret where there is one.
+func show(line, caret *strings.Builder, part []byte) {
+	for len(part) > 0 {
+		r, size := utf8.DecodeRune(part)
+		part = part[size:]
 		if r == '\uFEFF' {
 			continue
 		}
-		if r != '\t' && unicode.IsControl(r) {
+		if text.Steers(r) {
 			r = utf8.RuneError
 		}
 		line.WriteRune(r)

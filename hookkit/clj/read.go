@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Dialect says which language a text is in.
@@ -360,24 +362,11 @@ func (r *reader) checkKeys(n *Node, step int) {
 	}
 }
 
-// brief gives a node as written, cut to a length that fits in a message.
+// brief gives the first line of a node as written, cut to a length that fits in a message.
 func (r *reader) brief(n *Node) string {
-	const limit = 40
 	s := Source(r.src, n)
-	cut := strings.IndexAny(s, "\r\n")
-	if cut < 0 {
-		cut = len(s)
+	if end := strings.IndexAny(s, "\r\n"); end >= 0 {
+		s = s[:end] + text.Mark
 	}
-	count := 0
-	for i := range s[:cut] {
-		if count == limit {
-			cut = i
-			break
-		}
-		count++
-	}
-	if cut == len(s) {
-		return s
-	}
-	return s[:cut] + "…"
+	return text.CutRunes(s, 41)
 }

@@ -34,13 +34,13 @@ func printPlan(p *cli.Program, repl replFlags) int {
 		_, _ = fmt.Fprintf(p.Stdout, "%2d. %s\n", i+1, h.Name)
 		switch h.Type {
 		case Bash:
-			_, _ = fmt.Fprintf(p.Stdout, "      runs      %s\n      in        %s\n", h.Command, workDir(config.Dir, h.Cwd))
+			_, _ = fmt.Fprintf(p.Stdout, "      runs      %s\n      in        %s\n", text.Escaped(h.Command, "\n\t"), text.Name(workDir(config.Dir, h.Cwd)))
 		case REPL:
 			_, _ = fmt.Fprintf(p.Stdout, "      evaluates %s\n      in        %s\n", text.Brief(h.Code), servers(p, repl, config.Dir))
 		}
 		_, _ = fmt.Fprintf(p.Stdout, "      timeout   %g s\n      failure   %s\n", h.Timeout.Seconds(), onFailure(h))
 		if len(h.WhenChanged) > 0 {
-			_, _ = fmt.Fprintf(p.Stdout, "      only when %s changed\n", strings.Join(h.WhenChanged, ", "))
+			_, _ = fmt.Fprintf(p.Stdout, "      only when %s changed\n", text.Escaped(strings.Join(h.WhenChanged, ", "), ""))
 		}
 	}
 	l := hostLimits(hookkit.EventStop, p, config.Dir)

@@ -114,12 +114,12 @@ func (p *parser) add(n *clj.Node, format string, args ...any) {
 	p.addAt(n.Start, fmt.Sprintf(format, args...))
 }
 
-func (p *parser) addAt(pos clj.Pos, text string) {
-	p.errs = append(p.errs, Remark{Pos: pos, Text: text})
+func (p *parser) addAt(pos clj.Pos, what string) {
+	p.errs = append(p.errs, Remark{Pos: pos, Text: text.Escaped(what, "")})
 }
 
 func (p *parser) doubt(n *clj.Node, format string, args ...any) {
-	p.config.Doubts = append(p.config.Doubts, Remark{Pos: n.Start, Text: fmt.Sprintf(format, args...)})
+	p.config.Doubts = append(p.config.Doubts, Remark{Pos: n.Start, Text: text.Escaped(fmt.Sprintf(format, args...), "")})
 }
 
 func (p *parser) top(m *clj.Node) {
@@ -317,8 +317,8 @@ func setType(h *Hook, n *clj.Node, _ []byte) wrong {
 }
 
 func setName(h *Hook, n *clj.Node, _ []byte) wrong {
-	h.Name = n.Text
-	if n.Kind != clj.String || strings.TrimSpace(n.Text) == "" || strings.ContainsFunc(n.Text, unicode.IsControl) {
+	h.Name = text.Clean(n.Text) // it stands in everything that the agent is told
+	if n.Kind != clj.String || strings.TrimSpace(h.Name) == "" || strings.ContainsFunc(n.Text, unicode.IsControl) {
 		h.Name = ""
 	}
 	return unless(h.Name != "", n)

@@ -103,7 +103,7 @@ var commandFaults = []fault{
 		w := newFaultWorld(t, hooksEDN(bash("ansi",
 			`printf '\033[2J\033[31mred\033[0m \033]52;c;ZXZpbA==\007\033]8;;http://x\033\\link\033]8;;\033\\ \033Pq#0\033\\ \302\2331mc1 \033[?1049h\n\033]0;never ended\nEND\n'; exit 1`)))
 		stop, run := w.bothWays()
-		w.failed(stop, "ansi", "exit 1", "red link  1mc1 ", "", "END")
+		w.failed(stop, "ansi", "exit 1", "red link  c1 ", "", "END")
 		assert.Equal(t, run.exit, 1)
 		assert.Assert(t, !strings.ContainsAny(run.stdout, "\x00\x1b\a\b\u009b"), "%q", run.stdout)
 	}},

@@ -5,6 +5,7 @@ package integration
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -129,6 +130,30 @@ var stateRules = []ruleTest{
 		w := newWorld(t, hooksEDN(bash("tests", leaveTrace)))
 		w.run(fakes.OneLine(w.stopEvent(fakes.Set("session_id", ""))), "hook", "stop").is(0, approve, "")
 		matches(t, w.wrote("trace"), `^unknown-[0-9a-f]{16}\n$`)
+	}},
+	// Backups and debug logs went by the current directory, a stop's counts by the project, so the end of the session left the former.
+	{title: "the hooks of a session without an id share one state, wherever the agent stands", run: func(t *testing.T) {
+		w := newWorld(t, hooksEDN(bash("tests", leaveTrace+"; exit 1", retry)), fakes.WithFile("src/a.clj", "(a)\n", 0o644))
+		noID := fakes.Unset("session_id")
+		edit := fakes.PreWriteEvent(w.project.Path("src/a.clj"), "(b)\n", fakes.InProject(w.dir), noID).JSON()
+		stop := w.stopEvent(noID)
+		for _, dir := range []string{w.project.Path("src"), w.dir} {
+			w.dir = dir
+			assert.Equal(t, w.run(fakes.OneLine(edit), "hook", "validate", "--debug").exit, 0)
+			assert.Equal(t, w.run(fakes.OneLine(stop), "hook", "stop", "--debug").exit, 2)
+		}
+		id, _, _ := strings.Cut(w.wrote("trace"), "\n")
+		var files []string
+		for _, file := range w.stateFiles() {
+			_, name, _ := strings.Cut(strings.ReplaceAll(file, id, "$ID"), "$STATE/")
+			files = append(files, path.Base(name))
+		}
+		slices.Sort(files)
+		assert.DeepEqual(t, slices.Compact(files), []string{
+			"$ID", "1.bak", "backups", filepath.Base(filepath.Dir(w.private())), "brepl-stop-hook-$ID.edn", "debug.log", "lock", "manifest.edn", "stop.edn",
+		})
+		w.run(fakes.OneLine(fakes.SessionEndEvent("other", noID).JSON()), "hook", "session-end").is(0, "", "")
+		assert.Equal(t, len(w.stateFiles()), 1, "%q", w.stateFiles()) // the folder of all sessions
 	}},
 	{title: "session-end removes everything of its session within 100 ms", run: func(t *testing.T) {
 		best := time.Hour

@@ -63,13 +63,14 @@ func (l *Log) Note(format string, args ...any) {
 // Option makes the run of a hook write the log at its end.
 func (l *Log) Option() hookkit.Option {
 	return hookkit.Observe(func(o hookkit.Observation) {
-		id, event := "", []byte(nil)
+		id, state, event := "", session.IDIn(hookkit.SessionUnknown, l.program.Getenv, l.program.Dir), []byte(nil)
 		if o.Event != nil {
-			id, event = o.Event.Base().SessionID, o.Event.Base().Bytes()
+			base := o.Event.Base()
+			id, state, event = base.SessionID, session.IDOf(base), base.Bytes()
 		}
 		where := ""
 		if l.keep {
-			path, err := write(l.program, id, l.entry(event, o))
+			path, err := write(l.program, state, l.entry(event, o))
 			if err != nil {
 				where = fmt.Sprintf(" (no debug file: %v)", err)
 			} else {
@@ -115,9 +116,6 @@ func shortened(event []byte) string {
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
 
 func write(p *cli.Program, id, text string) (path string, err error) {
-	if id == "" || id == hookkit.SessionUnknown || id == hookkit.SessionManual {
-		id = session.ProjectID(hookkit.SessionUnknown, p.Dir)
-	}
 	s, err := session.Open(p.Getenv, id)
 	if err != nil {
 		return "", err

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/clj"
 	"github.com/hookkit/brepl/hookkit/session"
@@ -38,9 +37,8 @@ type backup struct {
 	dir  string // of the backup
 }
 
-// openStore says where a session's backups are. Nothing is looked at yet.
+// openStore says where the backups of the session with that id of [session.IDOf] are. Nothing is looked at yet.
 func openStore(p *cli.Program, sessionID string) (*store, error) {
-	sessionID = sessionName(p, sessionID)
 	if own, err := session.BackupDir(p.Getenv, sessionID); err != nil {
 		return nil, err
 	} else if own != "" {
@@ -61,17 +59,6 @@ func openStore(p *cli.Program, sessionID string) (*store, error) {
 		}
 		return makeFolder(filepath.Join(dir, backupFolder), create)
 	}}, nil
-}
-
-// sessionName is the id under which a session's state is kept; one that the host did not name is a session of the project.
-func sessionName(p *cli.Program, id string) string {
-	switch id {
-	case "", hookkit.SessionManual:
-		return session.ProjectID(hookkit.SessionManual, p.Dir)
-	case hookkit.SessionUnknown:
-		return session.ProjectID(hookkit.SessionUnknown, p.Dir)
-	}
-	return id
 }
 
 func storeIn(dir string) *store {

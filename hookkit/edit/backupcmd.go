@@ -80,12 +80,12 @@ func backupRow(name, usage, short string, run func(*backups) error) cli.Command 
 func (b *backups) find() error {
 	id := b.session
 	if id == "" {
-		id = b.program.Getenv("CLAUDE_CODE_SESSION_ID")
+		id = session.HostID(b.program.Getenv)
 	}
 	var err error
 	if id != "" {
 		var s *store
-		if s, err = openStore(b.program, id); err == nil {
+		if s, err = openStore(b.program, session.IDIn(id, b.program.Getenv, b.program.Dir)); err == nil {
 			b.list, err = s.list()
 		}
 	} else {
@@ -128,7 +128,7 @@ func sameFile(a, b string) bool {
 func allBackups(p *cli.Program) ([]backup, error) {
 	root, below := p.Getenv("BREPL_HOOK_BACKUP_DIR"), ""
 	if root == "" {
-		s, err := session.Open(p.Getenv, session.ProjectID("manual", p.Dir))
+		s, err := session.Open(p.Getenv, session.IDIn("", p.Getenv, p.Dir))
 		if err != nil {
 			return nil, err
 		}

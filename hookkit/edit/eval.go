@@ -71,7 +71,7 @@ func evalCommand() cli.Command {
 	}
 	return command(c, hookkit.EventPostToolUse, f.file, func(p *cli.Program, note noteFunc) hookkit.Handlers {
 		answer := func(ctx context.Context, call toolCall) (hookkit.PostToolUseDecision, error) {
-			v, err := f.evaluator(p, note, call.SessionID)
+			v, err := f.evaluator(p, note, session.IDOf(call.Common))
 			if err != nil || v.skip {
 				return hookkit.AcceptResult(), err
 			}
@@ -119,7 +119,7 @@ func (f *evalFlags) evaluator(p *cli.Program, note noteFunc, sessionID string) (
 	}
 	v.paths = paths.In(p.Dir)
 	v.lookup.PathMap = v.paths
-	s, err := session.Open(p.Getenv, sessionName(p, sessionID))
+	s, err := session.Open(p.Getenv, sessionID)
 	v.memory = &memories{session: s, note: note}
 	return v, err
 }
@@ -281,8 +281,7 @@ func (f *evalFlags) file(ctx context.Context, p *cli.Program, args []string) int
 	if len(args) > 1 {
 		return p.UsageError(fmt.Errorf("unexpected argument %q", args[1]))
 	}
-	id := p.Getenv("CLAUDE_CODE_SESSION_ID")
-	v, err := f.evaluator(p, func(string, ...any) {}, id)
+	v, err := f.evaluator(p, func(string, ...any) {}, session.IDIn(session.HostID(p.Getenv), p.Getenv, p.Dir))
 	if err != nil {
 		_, _ = fmt.Fprintf(p.Stderr, "%s: %v; nothing was evaluated and nothing is blocked\n", p.Path(), err)
 		v = &evaluator{skip: true}
@@ -290,7 +289,7 @@ func (f *evalFlags) file(ctx context.Context, p *cli.Program, args []string) int
 	a := answer{Continue: true, Decision: "allow", SuppressOutput: new(true)}
 	if !v.skip && kindOf(args[0]) != foreign {
 		v.byHand = true
-		a = v.seedAnswer(ctx, id, absolute(p.Dir, args[0]))
+		a = v.seedAnswer(ctx, absolute(p.Dir, args[0]))
 	}
 	encoder := json.NewEncoder(p.Stdout)
 	encoder.SetEscapeHTML(false)
@@ -299,7 +298,7 @@ func (f *evalFlags) file(ctx context.Context, p *cli.Program, args []string) int
 }
 
 // seedAnswer deals with one file and says it in the object of the form with arguments.
-func (v *evaluator) seedAnswer(ctx context.Context, sessionID, path string) answer {
+func (v *evaluator) seedAnswer(ctx context.Context, path string) answer {
 	if disk, err := load(path); err != nil || !disk.exists {
 		if err == nil {
 			err = errors.New("there is no such file")
@@ -309,7 +308,7 @@ func (v *evaluator) seedAnswer(ctx context.Context, sessionID, path string) answ
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	c := toolCall{Common: &hookkit.Common{SessionID: sessionID, CWD: v.program.Dir}, tool: "Edit", file: path}
+	c := toolCall{Common: &hookkit.Common{CWD: v.program.Dir}, tool: "Edit", file: path}
 	r, err := within(context.WithoutCancel(ctx), v.timeout+validateLimit, func() (report, error) { return v.run(ctx, c, []string{path}), nil })
 	a := answer{Continue: true, Decision: "allow", SuppressOutput: new(true), Warnings: r.repaired}
 	if err != nil {

@@ -45,7 +45,7 @@ func (v *evaluator) syntax(c toolCall, path string) (src source, repaired string
 	if excluded(v.program, path) {
 		return src, "", nil, false
 	}
-	before, last, backedUp := v.lastBackup(c, path)
+	before, last, backedUp := v.lastBackup(path)
 	known := backedUp && c.edits() && path == c.path() // of another tool it is not known whether it has changed that state
 	was := clj.CheckDelimiters("", []byte(before))
 	if known && len(was) > 0 && len(errs) <= len(was) {
@@ -57,7 +57,7 @@ func (v *evaluator) syntax(c toolCall, path string) (src source, repaired string
 	}
 	repair := clj.Repair([]byte(disk.text), opts)
 	if repair.Refused == "" && repair.Confidence == clj.Sure && utf8.ValidString(disk.text) {
-		kept, err := v.replace(c, path, disk, repair.Text)
+		kept, err := v.replace(path, disk, repair.Text)
 		if err == nil {
 			src.text = string(repair.Text)
 			return src, fmt.Sprintf("%s was not balanced on disk, and brepl repaired it there: %s. What was there is backup %d.",
@@ -82,8 +82,8 @@ func (v *evaluator) syntax(c toolCall, path string) (src source, repaired string
 }
 
 // lastBackup is the newest backup of a file in this session, and its content.
-func (v *evaluator) lastBackup(c toolCall, path string) (content string, last backup, ok bool) {
-	s, err := openStore(v.program, c.SessionID)
+func (v *evaluator) lastBackup(path string) (content string, last backup, ok bool) {
+	s, err := openStore(v.program, v.memory.session.ID())
 	if err != nil {
 		return "", backup{}, false
 	}
@@ -99,8 +99,8 @@ func (v *evaluator) lastBackup(c toolCall, path string) (content string, last ba
 }
 
 // replace writes the repaired text after a backup, unless the file has changed since it was read.
-func (v *evaluator) replace(c toolCall, path string, disk onDisk, text []byte) (backup, error) {
-	s, err := openStore(v.program, c.SessionID)
+func (v *evaluator) replace(path string, disk onDisk, text []byte) (backup, error) {
+	s, err := openStore(v.program, v.memory.session.ID())
 	if err != nil {
 		return backup{}, err
 	}

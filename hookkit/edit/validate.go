@@ -11,6 +11,7 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/clj"
+	"github.com/hookkit/brepl/hookkit/session"
 )
 
 // validateLimit is how long a check may take. An edit whose check takes longer goes on unchecked.
@@ -104,7 +105,7 @@ func (v *validator) judge(e *hookkit.PreToolUse) hookkit.PreToolUseDecision {
 }
 
 func (v *validator) backUp(e *hookkit.PreToolUse, path string, disk onDisk) error {
-	s, err := openStore(v.program, e.SessionID)
+	s, err := openStore(v.program, session.IDOf(e.Base()))
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func resumeCommand() cli.Command {
 
 // hostSession is the agent's session that the command runs in, nil outside of one.
 func hostSession(p *cli.Program) (*session.Session, error) {
-	id := p.Getenv("CLAUDE_CODE_SESSION_ID")
+	id := session.HostID(p.Getenv)
 	if id == "" {
 		return nil, nil //nolint:nilnil // outside of a session
 	}

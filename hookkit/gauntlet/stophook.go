@@ -134,7 +134,7 @@ func (h *stopHook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecis
 		return allow.TellUser("agent-gauntlet: the gates did not run, the configuration cannot be used:\n" + err.Error()), nil
 	}
 	h.config = c
-	switch until, paused := h.paused(e.SessionID, root); {
+	switch until, paused := h.paused(session.IDOf(e.Base()), root); {
 	case e.AgentID != "":
 		h.status(StatusDisabled, "A sub-agent's stop, allowing stop")
 		return allow, nil

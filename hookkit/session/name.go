@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
 // maxName is the length in bytes up to which a name is kept readable. With what
@@ -42,10 +44,11 @@ func SafeName(id string) string {
 	return name.String()
 }
 
-// ProjectID is a session id for runs without one: kind ("unknown", "manual") and
-// a hash of the project's path, so that two projects do not share counts.
+// ProjectID is a session id for what belongs to a folder and to no session of an
+// agent: a kind, such as "unknown", and a hash of the folder's path with symbolic
+// links followed, since an agent and its user may come by different paths.
 func ProjectID(kind, dir string) string {
 	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(filepath.Clean(dir))) // a hash takes everything
+	_, _ = hash.Write([]byte(project.Physical(filepath.Clean(dir)))) // a hash takes everything
 	return fmt.Sprintf("%s-%016x", kind, hash.Sum64())
 }

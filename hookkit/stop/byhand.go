@@ -138,7 +138,7 @@ func runByHand(ctx context.Context, p *cli.Program, config *Config, hooks []*Hoo
 	style := p.Color(p.Stdout)
 	r := &Runner{
 		Dir:       config.Dir,
-		Env:       hookEnv(p.Env, session.ProjectID(hookkit.SessionManual, config.Dir), ""),
+		Env:       hookEnv(p.Env, session.IDIn(hookkit.SessionManual, p.Getenv, p.Dir), ""),
 		Evaluator: liveREPL{lookup: repl.lookup(p, config.Dir)},
 	}
 	live := p.IsTerminal != nil && p.IsTerminal(p.Stdout)

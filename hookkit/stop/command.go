@@ -111,7 +111,7 @@ func sessionEndCommand() cli.Command {
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
 			// The host sets no SESSION_ID: settings that pass "$SESSION_ID" give an empty argument.
 			if len(args) > 0 && args[0] != "" {
-				if err := end(p, args[0], time.Now()); err != nil {
+				if err := end(p, session.IDIn(args[0], p.Getenv, p.Dir), time.Now()); err != nil {
 					_, _ = fmt.Fprintf(p.Stderr, "brepl: %v\n", err)
 				}
 				return 0
@@ -122,7 +122,9 @@ func sessionEndCommand() cli.Command {
 				options = append(options, debuglog.New(p, "session-end", false).Option())
 			}
 			return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{
-				SessionEnd: func(_ context.Context, e *hookkit.SessionEnd) error { return end(p, e.SessionID, time.Now()) },
+				SessionEnd: func(_ context.Context, e *hookkit.SessionEnd) error {
+					return end(p, session.IDOf(e.Base()), time.Now())
+				},
 			}, options...)
 		},
 	}
@@ -241,7 +243,7 @@ const thisSession = "this session"
 // pauseSession is whose stops a pause is for: the agent's session when the command runs inside one,
 // else the project, whatever session comes.
 func pauseSession(p *cli.Program) (s *session.Session, whose string, err error) {
-	if id := p.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+	if id := session.HostID(p.Getenv); id != "" {
 		s, err = session.Open(p.Getenv, id)
 		return s, thisSession, err
 	}
@@ -268,7 +270,7 @@ func endPauses(p *cli.Program) (ended bool, err error) {
 		return false, err
 	}
 	ended, err = whole.EndPause(pauseName)
-	if id := p.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+	if id := session.HostID(p.Getenv); id != "" {
 		s, openErr := session.Open(p.Getenv, id)
 		if openErr != nil {
 			return ended, errors.Join(err, openErr)

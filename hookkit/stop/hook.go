@@ -55,7 +55,7 @@ func (k *stopHook) answer(ctx context.Context, o occasion) (hookkit.StopDecision
 	if faulty == nil && len(config.Hooks) == 0 {
 		return allow, nil
 	}
-	state, err := k.open(o.base, dir)
+	state, err := k.open(o.base)
 	if err != nil {
 		return allow, err
 	}
@@ -82,29 +82,16 @@ func running(tasks []hookkit.BackgroundTask) int {
 	return n
 }
 
-// open finds the state of the session. Somebody at a terminal has none; an event without
-// a session id shares one state with others like it in the same project.
-func (k *stopHook) open(event *hookkit.Common, dir string) (*store, error) {
+// open finds the state of the session. Somebody at a terminal has none.
+func (k *stopHook) open(event *hookkit.Common) (*store, error) {
 	k.warned = map[string]bool{}
-	s := &store{env: k.program.Getenv, now: k.began, warn: k.warn, id: sessionID(event, dir)}
+	s := &store{env: k.program.Getenv, now: k.began, warn: k.warn, id: session.IDOf(event)}
 	if event.Bytes() == nil && event.SessionID == hookkit.SessionManual {
 		return s, nil
 	}
 	opened, err := session.Open(k.program.Getenv, s.id)
 	s.session = opened
 	return s, err
-}
-
-// sessionID is the event's, or one that stands for the project where there is none.
-func sessionID(event *hookkit.Common, dir string) string {
-	switch id := event.SessionID; {
-	case event.Bytes() == nil && id == hookkit.SessionManual:
-		return session.ProjectID(hookkit.SessionManual, dir)
-	case id == "" || id == hookkit.SessionUnknown:
-		return session.ProjectID(hookkit.SessionUnknown, dir)
-	default:
-		return id
-	}
 }
 
 // warn writes a line to stderr, once.
@@ -200,12 +187,8 @@ func (k *stopHook) eventFile(config *Config, s *store, event []byte) string {
 	return ""
 }
 
-// end is the handler of SessionEnd: it removes what the session left. The host gives it little time.
+// end is the handler of SessionEnd: it removes what the session with that id of [session.IDOf] left. The host gives it little time.
 func end(p *cli.Program, id string, now time.Time) error {
-	dir, _ := Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
-	if id == "" || id == hookkit.SessionUnknown {
-		id = session.ProjectID(hookkit.SessionUnknown, dir)
-	}
 	s, err := session.Open(p.Getenv, id)
 	if err != nil {
 		return err
@@ -217,6 +200,7 @@ func end(p *cli.Program, id string, now time.Time) error {
 		}
 	}
 	err = errors.Join(s.Remove(), session.RemoveBackups(p.Getenv, id))
+	dir, _ := Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
 	if project, openErr := projectPause(p.Getenv, dir); openErr == nil {
 		if until, paused := project.Paused(pauseName, now); paused && until.IsZero() {
 			_, _ = project.EndPause(pauseName) // a pause that stays is said at the next stop

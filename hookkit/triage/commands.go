@@ -132,8 +132,8 @@ The notes of what was asked for stay for when the session is resumed, until noth
 reason clear, and with an id as argument, they go too.`,
 		FailOpen: true,
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
-			end := func(id string, forget bool, project string, more ...string) error {
-				s, err := openNotes(p.Getenv, id, project)
+			end := func(state, id string, forget bool, project string, more ...string) error {
+				s, err := openNotes(p.Getenv, state)
 				if err != nil {
 					return oneLineError(err)
 				}
@@ -142,7 +142,7 @@ reason clear, and with an id as argument, they go too.`,
 				return oneLineError(err)
 			}
 			if len(args) > 0 && args[0] != "" {
-				if err := end(args[0], true, p.Dir); err != nil {
+				if err := end(session.IDIn(args[0], p.Getenv, p.Dir), args[0], true, p.Dir); err != nil {
 					_, _ = fmt.Fprintf(p.Stderr, "memory-triage: %v\n", err)
 				}
 				return 0
@@ -151,7 +151,7 @@ reason clear, and with an id as argument, they go too.`,
 			streams.Err = named{p.Stderr, new(bool)}
 			return failOpen(hookkit.Run(ctx, streams, hookkit.Handlers{
 				SessionEnd: func(_ context.Context, e *hookkit.SessionEnd) error {
-					return end(e.SessionID, e.Reason == "clear", e.ProjectDir(), e.CWD)
+					return end(session.IDOf(e.Base()), e.SessionID, e.Reason == "clear", e.ProjectDir(), e.CWD)
 				},
 			}, hookkit.Expect(hookkit.EventSessionEnd), hookkit.FailOpen(), hookkit.Discreet()))
 		},

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/session"
 )
 
@@ -22,12 +21,9 @@ import (
 // flagName is the flag file of the seed, below .claude of the project.
 const flagName = ".stop_hook_active"
 
-// openNotes opens the state of a session. It has a name of its own: another hook that ends the session removes the folder of the plain one.
-// Where the host gave no id the project stands for the session, so that projects do not share one.
-func openNotes(env func(string) string, id, project string) (*session.Session, error) {
-	if id == hookkit.SessionUnknown {
-		id = session.ProjectID(id, project)
-	}
+// openNotes opens the state of the session with that id of [session.IDOf]. It has a name of its own: another hook that ends the session
+// removes the folder of the plain one.
+func openNotes(env func(string) string, id string) (*session.Session, error) {
 	return session.Open(env, programName+"-"+id)
 }
 

@@ -82,7 +82,7 @@ func userTrouble(troubles []string) string {
 // look finds what is worth asking for now, and notes that it was asked for. Let says that the loop guard lets the agent go.
 func (k *hook) look(ctx context.Context, config *Config, e *hookkit.Stop) (let bool, findings []finding, err error) {
 	project := e.ProjectDir()
-	s, err := openNotes(k.env, e.SessionID, project)
+	s, err := openNotes(k.env, session.IDOf(e.Base()))
 	if err != nil {
 		return false, nil, err
 	}

@@ -30,7 +30,7 @@ const dockerExpiry = 600
 var sharedDocker = sync.OnceValues(func() (*replServer, error) {
 	server, err := startDocker()
 	if err == nil {
-		atEnd = append(atEnd, server.Kill)
+		atEnd(server.Kill)
 	}
 	return server, err
 })

@@ -5,13 +5,9 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -19,28 +15,7 @@ import (
 	"github.com/hookkit/brepl/fakes"
 )
 
-// gauntletProgram builds agent-gauntlet once and returns its path. Its folder holds nothing else and can stand on a PATH.
-func gauntletProgram(t *testing.T) string {
-	t.Helper()
-	path, err := builtGauntlet()
-	assert.NilError(t, err)
-	return path
-}
-
-var builtGauntlet = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "agent-gauntlet-")
-	if err != nil {
-		return "", err
-	}
-	atEnd = append(atEnd, func() { _ = os.RemoveAll(dir) })
-	path := filepath.Join(dir, "agent-gauntlet")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../cmd/agent-gauntlet")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cannot build cmd/agent-gauntlet: %w\n%s", err, out)
-	}
-	return path, nil
-})
+func gauntletProgram(t *testing.T) string { return built(t, "agent-gauntlet") }
 
 // gauntletWorld is a project under git on branch main, whose gates count from main.
 type gauntletWorld struct {

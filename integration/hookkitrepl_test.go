@@ -17,9 +17,7 @@ import (
 // Pins issue 3, 5: `hookkit repl` serves a script to a real hook, and removes its port file when it ends, by TERM or by the end of stdin.
 func TestHookkitREPL(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(t.TempDir(), "hookkit")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", program, "../cmd/hookkit").CombinedOutput()
-	assert.NilError(t, err, "%s", out)
+	program := built(t, "hookkit")
 	for _, c := range []struct {
 		name   string
 		script string

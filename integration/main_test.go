@@ -2,6 +2,7 @@ package integration
 
 import (
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/hookkit/brepl/fakes"
@@ -21,12 +22,22 @@ func TestMain(m *testing.M) {
 	os.Exit(runAndStopServers(m))
 }
 
-// atEnd is called after the last test, for what is shared by all of them.
-var atEnd []func()
+// last is what shared things need after the last test.
+var last struct {
+	sync.Mutex
+	calls []func()
+}
+
+// atEnd calls f after the last test.
+func atEnd(f func()) {
+	last.Lock()
+	defer last.Unlock()
+	last.calls = append(last.calls, f)
+}
 
 func runAndStopServers(m *testing.M) int {
 	defer func() {
-		for _, stop := range atEnd {
+		for _, stop := range last.calls {
 			stop()
 		}
 	}()

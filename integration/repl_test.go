@@ -36,7 +36,7 @@ const replStartLimit = 90 * time.Second
 var sharedJVM = sync.OnceValues(func() (*replServer, error) {
 	server, err := startJVM()
 	if err == nil {
-		atEnd = append(atEnd, server.Kill)
+		atEnd(server.Kill)
 	}
 	return server, err
 })

@@ -77,8 +77,7 @@ func TestTriageNotesAreSweptAway(t *testing.T) {
 
 // TestTriageAsksOneOfManyStops: stops of one session at the same moment, of which one asks.
 func TestTriageAsksOneOfManyStops(t *testing.T) {
-	_, err := builtTriage()
-	assert.NilError(t, err)
+	built(t, "memory-triage")
 	t.Parallel()
 	const stops = 60
 	w := decided(t)

@@ -18,8 +18,7 @@ import (
 // transcript yet when the hook runs.
 func TestTriageStory(t *testing.T) {
 	t.Parallel()
-	program, err := builtTriage()
-	assert.NilError(t, err)
+	program := built(t, "memory-triage")
 	project := fakes.NewProject(t, map[string]string{".claude/settings.json": "{}\n"})
 	home := realTempDir(t)
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "BREPL_STATE_DIR=" + realTempDir(t)}

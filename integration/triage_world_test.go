@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,21 +15,6 @@ import (
 
 	"github.com/hookkit/brepl/fakes"
 )
-
-var builtTriage = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "memory-triage-")
-	if err != nil {
-		return "", err
-	}
-	atEnd = append(atEnd, func() { _ = os.RemoveAll(dir) })
-	path := filepath.Join(dir, "memory-triage")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../cmd/memory-triage")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cannot build cmd/memory-triage: %w\n%s", err, out)
-	}
-	return path, nil
-})
 
 // triageWorld is what surrounds memory-triage at one stop: a project, a home, a place for state, and a transcript.
 type triageWorld struct {
@@ -122,8 +105,7 @@ func (w *triageWorld) event(more ...string) string {
 
 func (w *triageWorld) run(in fakes.Stdin, args ...string) result {
 	w.t.Helper()
-	path, err := builtTriage()
-	assert.NilError(w.t, err)
+	path := built(w.t, "memory-triage")
 	env := append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "LC_ALL=C", "TZ=UTC", "BREPL_STATE_DIR=" + w.state, "CLAUDE_PROJECT_DIR=" + w.project,
 	}, w.env...)

@@ -9,13 +9,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -26,28 +24,8 @@ import (
 	"github.com/hookkit/brepl/fakes"
 )
 
-// brepl builds the program once and returns its path. Its folder holds nothing else and can stand on a PATH.
-func brepl(t *testing.T) string {
-	t.Helper()
-	path, err := builtBrepl()
-	assert.NilError(t, err)
-	return path
-}
-
-var builtBrepl = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "brepl-scenarios-")
-	if err != nil {
-		return "", err
-	}
-	atEnd = append(atEnd, func() { _ = os.RemoveAll(dir) })
-	path := filepath.Join(dir, "brepl")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../cmd/brepl")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cannot build cmd/brepl: %w\n%s", err, out)
-	}
-	return path, nil
-})
+// brepl is the path of the program.
+func brepl(t *testing.T) string { return built(t, "brepl") }
 
 // world is what surrounds the hook in one scenario: a project, a session, an empty home, a place for state, and a
 // scratch folder outside of the project, which commands find as $WORLD.

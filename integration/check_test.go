@@ -231,7 +231,7 @@ func runHookkit(t *testing.T, dir string, args ...string) (exit int, stdout, std
 	t.Helper()
 	var out, errs bytes.Buffer
 	p := cli.Program{Args: args, Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Name: "hookkit"}
-	exit = p.Main(t.Context(), cli.Command{Sub: lab.Commands()})
+	exit = p.Main(t.Context(), cli.Command{Sub: lab.Commands(nil)})
 	return exit, out.String(), errs.String()
 }
 

@@ -44,7 +44,7 @@ var linked = map[string]struct{ modules, never []string }{
 	"cmd/agent-gauntlet": {
 		modules: []string{
 			"github.com/bmatcuk/doublestar/v4", "github.com/gofrs/flock", "github.com/tailscale/hujson",
-			"golang.org/x/sys", "golang.org/x/term",
+			"github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/term",
 			// viper, and what viper needs.
 			"github.com/spf13/viper", "github.com/spf13/afero", "github.com/spf13/cast", "github.com/spf13/pflag",
 			"github.com/fsnotify/fsnotify", "github.com/go-viper/mapstructure/v2", "github.com/pelletier/go-toml/v2",
@@ -54,8 +54,11 @@ var linked = map[string]struct{ modules, never []string }{
 		never: []string{"testing", module + "/fakes", module + "/fakes/"},
 	},
 	"cmd/memory-triage": {
-		modules: []string{"github.com/tailscale/hujson", "github.com/gofrs/flock", "golang.org/x/sys", "golang.org/x/term"},
-		never:   []string{"testing", module + "/fakes", module + "/fakes/", module + "/hookkit/clj", module + "/hookkit/config"},
+		modules: []string{
+			"github.com/tailscale/hujson", "github.com/gofrs/flock", "github.com/rogpeppe/go-internal",
+			"golang.org/x/sys", "golang.org/x/term",
+		},
+		never: []string{"testing", module + "/fakes", module + "/fakes/", module + "/hookkit/clj", module + "/hookkit/config"},
 	},
 	"cmd/hookkit": {
 		modules: []string{

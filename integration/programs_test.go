@@ -17,7 +17,7 @@ import (
 func built(t *testing.T, name string) string {
 	t.Helper()
 	build, _ := programs.LoadOrStore(name, sync.OnceValues(func() (string, error) {
-		dir, err := os.MkdirTemp("", name+"-")
+		dir, err := os.MkdirTemp("", name+"-") //nolint:usetesting // it serves all tests and outlives the first
 		if err != nil {
 			return "", err
 		}

@@ -6,10 +6,12 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/gauntlet"
+	"github.com/hookkit/brepl/hookkit/install"
 )
 
 func main() {
 	os.Exit(cli.Main("agent-gauntlet", cli.Command{
-		Short: "agent-gauntlet runs quality gates over what a coding agent has changed, before it stops.", Sub: gauntlet.Commands(),
+		Short: "agent-gauntlet runs quality gates over what a coding agent has changed, before it stops.",
+		Sub:   append(gauntlet.Commands(), install.Commands(install.Program{Hooks: gauntlet.Hooks()})...),
 	}))
 }

@@ -14,7 +14,7 @@ import (
 
 func main() {
 	root, hook := client.Command(), cli.Command{Name: "hook", Aliases: []string{"hooks"}, Short: "Hooks for the agent's host, and their installation"}
-	hook.Sub = slices.Concat(stop.Commands(), edit.Commands(), install.Commands(stop.TimeNeeded))
+	hook.Sub = slices.Concat(stop.Commands(), edit.Commands(), install.Commands(install.Brepl(stop.TimeNeeded)))
 	root.Sub = slices.Concat([]cli.Command{hook}, root.Sub, edit.ToolCommands(), install.SkillCommands())
 	os.Exit(cli.Main("brepl", root))
 }

@@ -6,9 +6,11 @@ import (
 	"os"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/install"
 	"github.com/hookkit/brepl/hookkit/lab"
 )
 
 func main() {
-	os.Exit(cli.Main("hookkit", cli.Command{Short: "hookkit tests hooks of coding agents, in any language.", Sub: lab.Commands()}))
+	recorder := install.Commands(install.Program{Hooks: lab.Recorder()})
+	os.Exit(cli.Main("hookkit", cli.Command{Short: "hookkit tests hooks of coding agents, in any language.", Sub: lab.Commands(recorder)}))
 }

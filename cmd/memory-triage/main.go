@@ -5,9 +5,12 @@ import (
 	"os"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/install"
 	"github.com/hookkit/brepl/hookkit/triage"
 )
 
 func main() {
-	os.Exit(cli.Main("memory-triage", triage.Root()))
+	root := triage.Root()
+	root.Sub = append(root.Sub, install.Commands(install.Program{Hooks: triage.Hooks()})...)
+	os.Exit(cli.Main("memory-triage", root))
 }

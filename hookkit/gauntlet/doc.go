@@ -13,6 +13,7 @@
 //	review*.go, adapter*.go, violation*.go   a review: a Reviewer, the tools behind it, the life of a Violation
 //	status.go                Results become a Status, and a Status an exit code: the only place that decides either
 //	report.go, display.go, json.go, html.go  a Summary for the agent, a person, a program, a page
+//	hooks.go                 what install puts into the agent's settings
 //	stophook.go              an event becomes a run, and a Summary a hookkit.StopDecision
 //	command*.go, init.go, ci.go   the rows of the program
 //

@@ -13,15 +13,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
-
-const program = "agent-gauntlet"
 
 // initCommand is the seed's dialogue.
 func initCommand() cli.Command {
@@ -70,16 +67,12 @@ func initialise(ctx context.Context, p *cli.Program, yes bool) error {
 	return installStopHook(ctx, p, root, say)
 }
 
-// projectRoot is the root of the git work tree, else the current directory.
+// projectRoot is the root of the git work tree.
 func projectRoot(p *cli.Program) (string, error) {
 	if !filepath.IsAbs(p.Dir) {
 		return "", errors.New("the current directory is not known; change to your project and try again")
 	}
-	root, ok := project.GitRoot(p.Dir)
-	if !ok {
-		return "", fmt.Errorf("%s is in no git repository, and what has changed is found with git; run `git init` first", p.Dir)
-	}
-	return root, nil
+	return gitRoot(p.Dir)
 }
 
 // asked asks a question and takes the answer from stdin. No answer is no.
@@ -94,27 +87,21 @@ func asked(p *cli.Program, question string) bool {
 }
 
 func installStopHook(ctx context.Context, p *cli.Program, root string, say func(string, ...any)) error {
-	command, warnings, err := stopCommandLine(p, root)
+	site, err := settings.NewEnv(root, p.Getenv).Site(settings.Local)
 	if err != nil {
 		return err
 	}
-	path := settings.Local.PathIn(root)
 	verb := "Creating"
-	if project.Exists(path) {
+	if project.Exists(site.Path()) {
 		verb = "Changing"
 	}
-	say("%s %s...", verb, filepath.ToSlash(rel(root, path)))
-	out, err := settings.Apply(ctx, settings.Job{
-		Path: path, StateDir: settings.StateDir(program, p.Getenv),
-		Spec: settings.Spec{
-			Own: ownEntry, Events: []string{string(hookkit.EventStop)},
-			Want: []settings.Entry{{Event: string(hookkit.EventStop), NoMatcher: true, Command: command, Timeout: stopTimeout}},
-		},
-	})
+	say("%s %s...", verb, filepath.ToSlash(rel(root, site.Path())))
+	hooks := Hooks()
+	out, err := site.Install(ctx, &hooks, false)
 	if err != nil {
 		return err
 	}
-	for _, warning := range slices.Concat(warnings, out.Warnings) {
+	for _, warning := range slices.Concat(site.Warnings, out.Warnings) {
 		_, _ = fmt.Fprintf(p.Stderr, "agent-gauntlet: %s\n", warning)
 	}
 	if !out.Changed() {
@@ -123,28 +110,6 @@ func installStopHook(ctx context.Context, p *cli.Program, root string, say func(
 	}
 	say("✓ Stop hook installed - gauntlet will run automatically when agent stops")
 	return nil
-}
-
-// stopCommandLine is how the settings call us. In a checkout of this module the program runs from source.
-func stopCommandLine(p *cli.Program, root string) (line string, warnings []string, err error) {
-	if isOwnSource(root) {
-		return "go run " + sourcePath + " stop-hook", nil, nil
-	}
-	executable, err := os.Executable()
-	if err != nil {
-		executable = "" // Word says so when it is needed
-	}
-	word, warnings, err := settings.Program{Name: program, Executable: executable, Path: p.Getenv("PATH")}.Word(settings.Local)
-	return word + " stop-hook", warnings, err
-}
-
-func isOwnSource(root string) bool {
-	for line := range strings.Lines(folder(root).read("go.mod")) {
-		if strings.TrimSpace(line) == "module github.com/hookkit/brepl" {
-			return folder(root).hasDir(filepath.FromSlash(sourcePath))
-		}
-	}
-	return false
 }
 
 // scaffold is the configuration that init writes.

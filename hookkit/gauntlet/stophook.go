@@ -18,41 +18,6 @@ import (
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
-// stopTimeout is the timeout of the entry that init writes: the seed's.
-const stopTimeout = 300 * time.Second
-
-// sourcePath is how the program is run from source, in a checkout of this module.
-const sourcePath = "./cmd/agent-gauntlet"
-
-// ownEntry recognises our handlers in an agent's settings: the program by any path, and `go run` of its source.
-func ownEntry(h settings.Handler) bool {
-	return settings.OwnCommand("agent-gauntlet", "stop-hook")(h) || runsSource(h)
-}
-
-// callsUs also recognises what somebody wrote around our command: its timeout ends us all the same.
-func callsUs(h settings.Handler) bool {
-	return ownEntry(h) || settings.Mentions("agent-gauntlet", "stop-hook")(h)
-}
-
-func runsSource(h settings.Handler) bool {
-	words := append([]string{h.Command}, h.Args...)
-	if h.Args == nil {
-		var simple bool
-		if words, simple = settings.Words(h.Command); !simple {
-			return false
-		}
-	}
-	if len(words) < 3 || filepath.Base(words[0]) != "go" || words[len(words)-1] != "stop-hook" {
-		return false
-	}
-	for _, word := range words {
-		if strings.HasSuffix(strings.TrimSuffix(word, "/"), "cmd/agent-gauntlet") {
-			return true
-		}
-	}
-	return false
-}
-
 // stopHookCommand answers the Stop event. It always ends with exit code 0: whether the stop is blocked stands on stdout.
 func stopHookCommand() cli.Command {
 	var host string

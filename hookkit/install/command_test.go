@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/fs"
 
 	"github.com/hookkit/brepl/hookkit/cli"
 )
@@ -24,7 +25,7 @@ func (w world) runCommand(t *testing.T, budget StopBudget, args ...string) (code
 		Env:    []string{"HOME=" + w.env.Home, "XDG_STATE_HOME=" + w.Join("state"), "PATH=" + w.env.Path},
 		Stdout: &out, Stderr: &errs,
 	}
-	code = p.Main(t.Context(), cli.Command{Sub: []cli.Command{{Name: "hook", Sub: Commands(budget)}}})
+	code = p.Main(t.Context(), cli.Command{Sub: []cli.Command{{Name: "hook", Sub: Commands(Brepl(budget))}}})
 	return code, strings.ReplaceAll(out.String(), w.env.Dir, "PROJECT"), strings.ReplaceAll(errs.String(), w.env.Dir, "PROJECT")
 }
 
@@ -133,4 +134,24 @@ func TestCommandStopBudget(t *testing.T) {
 	assert.Assert(t, strings.HasSuffix(stdout, "warning: the time that the stop hooks need is not known: hooks.edn:1:1: x\n"), stdout)
 	// what is in the file is longer than wanted, and stays
 	assert.Assert(t, strings.Contains(stdout, "  = Stop: brepl hook stop (timeout 1260 s)\n"), stdout)
+}
+
+// Faults: the name of a folder is text of somebody's, and a settings file in the project too.
+func TestReportSteersNoTerminal(t *testing.T) {
+	const odd = "o\x1b[31md\nd\x07\u202e"
+	w := newWorld(t, fs.WithDir(odd, withLocal("{\"x\":\"\u202e\"}"), fs.WithDir(".claude", fs.WithFile("settings.json", "{"))))
+	w.env.Dir = w.path(odd)
+	for args, want := range map[string]string{
+		"install --scope project":   `o\x1b[31md\nd\a\u202e/.claude/settings.json:1:2: not valid JSON`,
+		"install --dry-run":         `\u202e`,
+		"uninstall --scope project": `o\x1b[31md\nd\a\u202e/.claude/settings.json:1:2: not valid JSON`,
+	} {
+		action, flags, _ := strings.Cut(args, " ")
+		r, err := w.do(t, action, strings.Fields(flags)...)
+		out, errs := new(bytes.Buffer), new(bytes.Buffer)
+		(&output{}).print(&cli.Program{Stdout: out, Stderr: errs}, r, err)
+		text := out.String() + errs.String()
+		assert.Assert(t, strings.Contains(text, want), "%s: %q", args, text)
+		assert.Assert(t, !strings.ContainsAny(text, "\x1b\x07\u202e"), "%s: %q", args, text)
+	}
 }

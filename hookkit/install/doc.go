@@ -1,8 +1,7 @@
-// Package install puts brepl's hooks into an agent's settings, takes them out
-// again, and writes the first .brepl/hooks.edn of a project.
+// Package install is the commands install and uninstall of all programs: their flags, what they report, and their exit codes. Each
+// main.go passes what its feature exports, and package settings does the work.
 //
-// Which entries are written is in entries.go, how a settings file is edited is in
-// package settings.
+// What brepl alone has is in brepl.go, template.go and skill.go: its entries, the first .brepl/hooks.edn of a project, the agent's skill.
 //
 // The package is public because its folder is; its API may change.
 package install

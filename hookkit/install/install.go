@@ -2,134 +2,83 @@ package install
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
-	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
-// Install writes our entries into the settings file of the scope,
-// .brepl/hooks.edn when there is none, and the agent's skill. It can be run again at any time: what is
-// already as wanted is not touched, what is not is replaced, and everything else in
-// the file stays byte for byte. On an error the report says what was done until then.
-func Install(ctx context.Context, env Env, o Options) (Report, error) {
-	scope := scopeOf(o)
-	r := Report{Action: "install", Scope: scope, DryRun: o.DryRun, Files: []File{}}
-	root, notes, err := env.project()
+// do installs or uninstalls. On an error the report says what was done until then. remove is the command line that takes the hooks out.
+func (c *command) do(ctx context.Context, env settings.Env, remove string) (r Report, err error) {
+	r = Report{Action: c.action, Scope: c.scope, DryRun: c.dryRun, Files: []File{}, program: c.Hooks.Program, remove: remove}
+	site, err := env.Site(c.scope)
+	r.Root, r.Notes = site.Root, site.Notes
 	if err != nil {
 		return r, err
 	}
-	r.Root, r.Notes = root, notes
-	note, err := env.refuse(root, scope)
-	if err != nil {
-		return r, err
+	if c.action == installAction {
+		err = c.install(ctx, &site, &r)
+	} else {
+		err = c.uninstall(ctx, &site, &r)
 	}
-	if note != "" {
-		r.Notes = append(r.Notes, note)
+	if c.after != nil {
+		err = c.after(&r, site.IsHome(), err)
 	}
-	program, warnings, err := env.program(scope)
-	if err != nil {
-		return r, err
-	}
-	r.Warnings = warnings
-	want := entries(program, o)
-	out, err := settings.Apply(ctx, settings.Job{
-		Path:     scope.PathIn(root),
-		StateDir: env.StateDir,
-		DryRun:   o.DryRun,
-		Spec:     settings.Spec{Own: Own, Events: Events(), Want: want},
-	})
-	r.addFile(&out, err)
-	if err != nil {
-		return r, err
-	}
-	r.warnForeign(out.Path, out.Foreign)
-	r.warnDropped(out.Path, out.Removed)
-	ours := slices.Concat(out.Kept, out.Added)
-	r.compare(ours, env.others(root, out.Path))
-	if scope == settings.Project && root != filepath.Clean(env.Dir) {
-		r.Notes = append(r.Notes, "the agent reads "+out.Path+" only when it is started in "+root)
-	}
-	if err = r.writeTemplate(o.DryRun); err != nil || o.NoSkill {
-		return r, err
-	}
-	if env.isHome(root) {
-		r.Notes = append(r.Notes, "the agent's skill is not written here, where it would count for every project; `brepl skill install` does it")
-		return r, nil
-	}
-	return r, r.installSkill(o.DryRun, false)
+	return r, err
 }
 
-// Uninstall takes our handlers out of the settings file of the scope, in all
-// events, and deletes the skill unless somebody has changed it. Where install had found no handlers of ours, the file is as it was
-// before, byte for byte, if nobody else has changed it. hooks.edn stays.
-func Uninstall(ctx context.Context, env Env, o Options) (Report, error) {
-	scope := scopeOf(o)
-	r := Report{Action: "uninstall", Scope: scope, DryRun: o.DryRun, Files: []File{}}
-	root, notes, err := env.project()
-	if err != nil {
-		return r, err
+// install writes the handlers into the settings file of the scope. It can be run again at any time: what is already as wanted is not
+// touched, what is not is replaced, and everything else in the file stays byte for byte.
+func (c *command) install(ctx context.Context, site *settings.Site, r *Report) error {
+	out, err := site.Install(ctx, &c.Hooks, c.dryRun)
+	r.Notes, r.Warnings = site.Notes, site.Warnings
+	if out.Path != "" {
+		r.addFile(&out, err)
 	}
-	r.Root, r.Notes = root, notes
-	if !o.NoSkill && !env.isHome(root) {
-		// First, so that a folder which install has made for both is empty when the settings are gone.
-		if err := r.uninstallSkill(o.DryRun); err != nil {
-			return r, err
+	if err != nil {
+		return err
+	}
+	r.warnForeign(&c.Hooks, &out)
+	r.warnDropped(&out)
+	r.compare(slices.Concat(out.Kept, out.Added), c.others(site, out.Path))
+	if c.scope == settings.Project && site.Root != filepath.Clean(site.Dir) {
+		r.Notes = append(r.Notes, "the agent reads "+out.Path+" only when it is started in "+site.Root)
+	}
+	return nil
+}
+
+// uninstall takes the handlers out of the settings file of the scope, in all events.
+func (c *command) uninstall(ctx context.Context, site *settings.Site, r *Report) error {
+	if c.before != nil {
+		if err := c.before(r, site.IsHome()); err != nil {
+			return err
 		}
 	}
-	paths := []string{scope.PathIn(root)}
-	// Programs that know no git root have installed where they stood.
-	if here := scope.PathIn(filepath.Clean(env.Dir)); here != paths[0] && slices.ContainsFunc(settings.Handlers(here), Own) {
-		paths = append(paths, here)
-	}
+	paths := site.Installed(&c.Hooks)
 	for _, path := range paths {
-		out, err := settings.Apply(ctx, settings.Job{
-			Path:     path,
-			StateDir: env.StateDir,
-			DryRun:   o.DryRun,
-			Spec:     settings.Spec{Own: Own, Events: Events(), Everywhere: true},
-		})
+		out, err := site.Uninstall(ctx, &c.Hooks, path, c.dryRun)
 		r.addFile(&out, err)
 		if err != nil {
-			return r, err
+			return err
 		}
-		r.warnForeign(out.Path, out.Foreign)
+		r.warnForeign(&c.Hooks, &out)
 	}
-	for _, f := range env.others(root, paths...) {
+	for _, f := range c.others(site, paths...) {
 		if len(f.handlers) > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s still has hooks of %s%s", f.Path, Program, howToRemove(f.File, root)))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s still has hooks of %s%s", f.Path, r.program, r.howToRemove(f.File)))
 		}
 	}
-	if !o.DryRun {
-		session.RemoveStrays(templatePath(root))
-	}
-	if _, err := os.Lstat(templatePath(root)); err == nil {
-		r.Template = &Template{Path: templatePath(root), Status: Present}
-	}
-	return r, nil
+	return nil
 }
 
-func scopeOf(o Options) settings.Scope {
-	if o.Scope == "" {
-		return settings.Local
-	}
-	return o.Scope
-}
-
-func howToRemove(f settings.File, root string) string {
+func (r *Report) howToRemove(f settings.File) string {
 	switch {
-	case f.Path == settings.Project.PathIn(root):
-		return "; remove them with: brepl hook uninstall --scope project"
-	case f.Path == settings.Local.PathIn(root):
-		return "; remove them with: brepl hook uninstall"
+	case f.Path == settings.Project.PathIn(r.Root):
+		return "; remove them with: " + r.remove + " --scope project"
+	case f.Path == settings.Local.PathIn(r.Root):
+		return "; remove them with: " + r.remove
 	default:
 		return ""
 	}
@@ -142,9 +91,9 @@ type other struct {
 }
 
 // others reads the settings files that the host merges with those at paths.
-func (e Env) others(root string, paths ...string) []other {
-	files := settings.Files(root, e.Home)
-	for _, f := range settings.Files(e.Dir, "") {
+func (c *command) others(site *settings.Site, paths ...string) []other {
+	files := settings.Files(site.Root, settings.Home(site.Getenv))
+	for _, f := range settings.Files(site.Dir, "") {
 		if !slices.Contains(files, f) {
 			files = append(files, f)
 		}
@@ -154,7 +103,7 @@ func (e Env) others(root string, paths ...string) []other {
 		if slices.Contains(paths, f.Path) {
 			continue
 		}
-		handlers := slices.DeleteFunc(settings.Handlers(f.Path), func(h settings.Handler) bool { return !Own(h) })
+		handlers := slices.DeleteFunc(settings.Handlers(f.Path), func(h settings.Handler) bool { return !c.Own(h) })
 		list = append(list, other{f, handlers})
 	}
 	return list
@@ -177,75 +126,28 @@ func (r *Report) compare(ours []settings.Handler, others []other) {
 		switch {
 		case differ != nil:
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s has %q for %s, which is not what was installed here: both run%s",
-				f.Path, differ.Command, differ.Event, howToRemove(f.File, r.Root)))
+				f.Path, differ.Command, differ.Event, r.howToRemove(f.File)))
 		case same:
 			r.Notes = append(r.Notes, f.Path+" has the same commands; the agent runs each once")
 		}
 	}
 }
 
-// warnForeign names shell lines that call our hooks and that were left alone.
-func (r *Report) warnForeign(path string, foreign []settings.Handler) {
-	for _, h := range foreign {
-		if mentions(h) {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %q for %s is a line of your own and stays as it is; it runs %s too", path, h.Command, h.Event, Program))
+// warnForeign names shell lines that call the program's hooks and that were left alone.
+func (r *Report) warnForeign(hooks *settings.Hooks, out *settings.Outcome) {
+	for _, h := range out.Foreign {
+		if hooks.Mentions != nil && hooks.Mentions(h) {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %q for %s is a line of your own and stays as it is; it runs %s too", out.Path, h.Command, h.Event, r.program))
 		}
 	}
 }
 
 // warnDropped names what somebody had added to handlers of ours that were written anew.
-func (r *Report) warnDropped(path string, removed []settings.Handler) {
-	for _, h := range removed {
+func (r *Report) warnDropped(out *settings.Outcome) {
+	for _, h := range out.Removed {
 		if len(h.More) > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %q for %s is replaced, and what was added to it goes: %s",
-				path, h.Command, h.Event, strings.Join(h.More, ", ")))
+				out.Path, h.Command, h.Event, strings.Join(h.More, ", ")))
 		}
 	}
-}
-
-func templatePath(root string) string { return filepath.Join(root, ".brepl", "hooks.edn") }
-
-// writeTemplate creates hooks.edn. Whatever has that name already is left alone.
-func (r *Report) writeTemplate(dryRun bool) (err error) {
-	path := templatePath(r.Root)
-	r.Template = &Template{Path: path, Status: Present}
-	defer func() {
-		if err != nil {
-			r.Template.Status = Failed
-		}
-	}()
-	if !dryRun {
-		session.RemoveStrays(path)
-	}
-	_, err = os.Lstat(path)
-	if err == nil {
-		if link, _ := os.Readlink(path); link != "" && missing(path) {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is a symbolic link to %s, which is not there: no stop hooks run", path, link))
-		}
-		return nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot look at %s: %w", path, err)
-	}
-	if dryRun {
-		r.Template.Status = Created
-		r.Diff += string(diff.Diff("/dev/null", nil, path, []byte(template)))
-		return nil
-	}
-	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a project's folder, read by all who work on it
-		return fmt.Errorf("cannot create %s: %w", path, err)
-	}
-	err = session.WriteFile(path, []byte(template), session.WriteOptions{Mode: 0o644, Sync: true, Absent: true})
-	if errors.Is(err, session.ErrChanged) {
-		return nil // somebody made one right now
-	}
-	if err == nil {
-		r.Template.Status = Created
-	}
-	return err
-}
-
-func missing(path string) bool {
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
 }

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,7 +19,15 @@ import (
 // world is a home folder with a project in it, and brepl on the PATH.
 type world struct {
 	*fs.Dir
-	env Env
+	env    surroundings
+	budget StopBudget
+}
+
+type surroundings struct{ Dir, Home, State, Executable, Path string }
+
+func (s surroundings) env() settings.Env {
+	vars := map[string]string{"HOME": s.Home, "XDG_STATE_HOME": s.State, "PATH": s.Path}
+	return settings.Env{Dir: s.Dir, Executable: s.Executable, Getenv: func(name string) string { return vars[name] }}
 }
 
 var (
@@ -29,8 +38,8 @@ var (
 func newWorld(t *testing.T, project ...fs.PathOp) world {
 	t.Helper()
 	dir := fs.NewDir(t, "install", fs.WithDir("bin", binary), fs.WithDir("home", fs.WithDir("project", project...)))
-	return world{dir, Env{
-		Dir: dir.Join("home", "project"), Home: dir.Join("home"), StateDir: dir.Join("state"),
+	return world{Dir: dir, env: surroundings{
+		Dir: dir.Join("home", "project"), Home: dir.Join("home"), State: dir.Join("state"),
 		Executable: dir.Join("bin", "brepl"), Path: dir.Join("bin"),
 	}}
 }
@@ -45,16 +54,26 @@ func (w world) path(names ...string) string {
 
 func (w world) local() string { return w.path(".claude", "settings.local.json") }
 
-func (w world) install(t *testing.T, o Options) Report {
+// do is brepl's install or uninstall with these flags.
+func (w world) do(t *testing.T, action string, args ...string) (Report, error) {
 	t.Helper()
-	r, err := Install(t.Context(), w.env, o)
+	c := command{Program: Brepl(w.budget), action: action}
+	set := flag.NewFlagSet(action, flag.ContinueOnError)
+	c.declare(set)
+	assert.NilError(t, set.Parse(args))
+	return c.do(t.Context(), w.env.env(), "brepl hook uninstall")
+}
+
+func (w world) install(t *testing.T, args ...string) Report {
+	t.Helper()
+	r, err := w.do(t, installAction, args...)
 	assert.NilError(t, err)
 	return r
 }
 
-func (w world) uninstall(t *testing.T, o Options) Report {
+func (w world) uninstall(t *testing.T, args ...string) Report {
 	t.Helper()
-	r, err := Uninstall(t.Context(), w.env, o)
+	r, err := w.do(t, uninstallAction, args...)
 	assert.NilError(t, err)
 	return r
 }
@@ -70,7 +89,7 @@ func read(t *testing.T, path string) string {
 func commands(path string) []string {
 	var ours []settings.Handler
 	for _, h := range settings.Handlers(path) {
-		if Own(h) {
+		if Brepl(nil).Own(h) {
 			ours = append(ours, h)
 		}
 	}
@@ -80,10 +99,10 @@ func commands(path string) []string {
 // Seed 000, "Example".
 func TestInstallSeedExample(t *testing.T) {
 	w := newWorld(t, withLocal(read(t, "testdata/seed-before.json")))
-	w.install(t, Options{})
+	w.install(t)
 	after := read(t, "testdata/seed-after.json")
 	assert.Equal(t, read(t, w.local()), after)
-	r := w.install(t, Options{})
+	r := w.install(t)
 	assert.Equal(t, r.Files[0].Status, Unchanged)
 	assert.Equal(t, read(t, w.local()), after)
 }
@@ -91,7 +110,7 @@ func TestInstallSeedExample(t *testing.T) {
 // Seed 001: "Install creates template config".
 func TestInstallCreatesTemplate(t *testing.T) {
 	w := newWorld(t)
-	r := w.install(t, Options{})
+	r := w.install(t)
 	assert.Equal(t, r.Template.Status, Created)
 	assert.Equal(t, read(t, w.path(".brepl", "hooks.edn")), read(t, "testdata/hooks.edn"))
 	assert.DeepEqual(t, commands(w.local()), []string{
@@ -102,27 +121,27 @@ func TestInstallCreatesTemplate(t *testing.T) {
 // Seed 001: "Install preserves existing brepl config".
 func TestInstallPreservesHooksEdn(t *testing.T) {
 	w := newWorld(t, fs.WithDir(".brepl", fs.WithFile("hooks.edn", "{:stop []}")))
-	r := w.install(t, Options{})
+	r := w.install(t)
 	assert.Equal(t, r.Template.Status, Present)
 	assert.Equal(t, read(t, w.path(".brepl", "hooks.edn")), "{:stop []}")
 	assert.Equal(t, len(commands(w.local())), 4)
 
 	w = newWorld(t, fs.WithDir(".brepl", fs.WithSymlink("hooks.edn", "elsewhere")))
-	r = w.install(t, Options{})
+	r = w.install(t)
 	assert.Equal(t, r.Template.Status, Present)
 	assert.DeepEqual(t, r.Warnings, []string{w.path(".brepl", "hooks.edn") + " is a symbolic link to " + w.path(".brepl", "elsewhere") + ", which is not there: no stop hooks run"})
 	_, err := os.Stat(w.path(".brepl", "elsewhere"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 
 	w = newWorld(t, fs.WithDir(".brepl", fs.WithSymlink("hooks.edn", "real.edn"), fs.WithFile("real.edn", "{}")))
-	assert.Equal(t, len(w.install(t, Options{}).Warnings), 0)
+	assert.Equal(t, len(w.install(t).Warnings), 0)
 }
 
 // Faults 17: what was done until then is reported, and what failed too.
 func TestInstallTemplateFails(t *testing.T) {
 	w := newWorld(t, fs.WithFile(".brepl", ""))
-	for _, o := range []Options{{DryRun: true}, {}} {
-		r, err := Install(t.Context(), w.env, o)
+	for _, flags := range [][]string{{"--dry-run"}, nil} {
+		r, err := w.do(t, installAction, flags...)
 		assert.ErrorContains(t, err, "cannot look at "+w.path(".brepl", "hooks.edn")+": ")
 		assert.Equal(t, r.Files[0].Status, Created)
 		assert.Equal(t, r.Template.Status, Failed)
@@ -136,12 +155,12 @@ func TestInstallTemplateFails(t *testing.T) {
 // Faults 18: what a killed install has left beside hooks.edn goes.
 func TestStraysBesideTemplateGo(t *testing.T) {
 	w := newWorld(t)
-	w.install(t, Options{})
+	w.install(t)
 	stray := w.path(".brepl", ".hooks.edn.4194999-1.tmp")
-	for _, call := range []func(){func() { w.install(t, Options{}) }, func() { w.uninstall(t, Options{}) }} {
+	for _, call := range []func(){func() { w.install(t) }, func() { w.uninstall(t) }} {
 		assert.NilError(t, os.WriteFile(stray, nil, 0o600))
-		w.install(t, Options{DryRun: true})
-		w.uninstall(t, Options{DryRun: true})
+		w.install(t, "--dry-run")
+		w.uninstall(t, "--dry-run")
 		_, err := os.Lstat(stray)
 		assert.NilError(t, err)
 		call()
@@ -153,31 +172,33 @@ func TestStraysBesideTemplateGo(t *testing.T) {
 // A handler of ours is written as we want it; what somebody had added to it is named.
 func TestInstallNamesWhatItDrops(t *testing.T) {
 	w := newWorld(t, withLocal(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"brepl hook stop","async":true,"if":"Edit(*)"}]}]}}`))
-	r := w.install(t, Options{})
+	r := w.install(t)
 	assert.DeepEqual(t, r.Warnings, []string{w.local() + `: "brepl hook stop" for Stop is replaced, and what was added to it goes: async, if`})
-	assert.Equal(t, len(w.install(t, Options{}).Warnings), 0)
+	assert.Equal(t, len(w.install(t).Warnings), 0)
 }
 
 // Seed 002, "Hook Flags".
 func TestInstallFlags(t *testing.T) {
 	tests := map[string]struct {
-		options Options
-		want    []string
+		flags  string
+		budget time.Duration
+		want   []string
 	}{
-		"strict":  {Options{StrictEval: true}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --strict-eval", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
-		"skip":    {Options{SkipEval: true}, []string{"PreToolUse: brepl hook validate", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
-		"timeout": {Options{EvalTimeout: 90, StrictEval: true}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --strict-eval --timeout 90", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
-		"debug":   {Options{Debug: true}, []string{"PreToolUse: brepl hook validate --debug", "PostToolUse: brepl hook eval --debug", "Stop: brepl hook stop --debug", "SessionEnd: brepl hook session-end --debug"}},
-		"all":     {Options{AllTools: true, EvalTimeout: 7}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --timeout 7", "PostToolUseFailure: brepl hook eval --timeout 7", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
-		"budget":  {Options{StopBudget: 1201 * time.Second, EvalTimeout: 541}, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --timeout 541 (timeout 610 s)", "Stop: brepl hook stop (timeout 1270 s)", "SessionEnd: brepl hook session-end"}},
+		"strict":  {"--strict-eval", 0, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --strict-eval", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
+		"skip":    {"--skip-eval", 0, []string{"PreToolUse: brepl hook validate", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
+		"timeout": {"--timeout 90 --strict-eval", 0, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --strict-eval --timeout 90", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
+		"debug":   {"--debug", 0, []string{"PreToolUse: brepl hook validate --debug", "PostToolUse: brepl hook eval --debug", "Stop: brepl hook stop --debug", "SessionEnd: brepl hook session-end --debug"}},
+		"all":     {"--all-tools --timeout 7", 0, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --timeout 7", "PostToolUseFailure: brepl hook eval --timeout 7", "Stop: brepl hook stop", "SessionEnd: brepl hook session-end"}},
+		"budget":  {"--timeout 541", 1201 * time.Second, []string{"PreToolUse: brepl hook validate", "PostToolUse: brepl hook eval --timeout 541 (timeout 610 s)", "Stop: brepl hook stop (timeout 1270 s)", "SessionEnd: brepl hook session-end"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.install(t, Options{Debug: true, EvalTimeout: 5}) // something else was there
-			w.install(t, tt.options)
+			w.install(t, "--debug", "--timeout", "5") // something else was there
+			w.budget = func(string) (time.Duration, error) { return tt.budget, nil }
+			w.install(t, strings.Fields(tt.flags)...)
 			assert.DeepEqual(t, commands(w.local()), tt.want)
-			w.install(t, Options{})
+			w.install(t)
 			assert.Equal(t, len(commands(w.local())), 4)
 		})
 	}
@@ -198,11 +219,11 @@ func TestInstallProgram(t *testing.T) {
 		w := newWorld(t)
 		other := fs.NewDir(t, "other one", binary)
 		w.env.Executable = other.Join("brepl")
-		r := w.install(t, Options{})
+		r := w.install(t)
 		assert.Equal(t, stop(w), "Stop: '"+other.Join("brepl")+"' hook stop")
 		assert.DeepEqual(t, r.Warnings, []string{"brepl on your PATH is another file (" + w.Join("bin", "brepl") + "): the hooks call this one, " + other.Join("brepl")})
-		assert.Equal(t, w.install(t, Options{}).Files[0].Status, Unchanged)
-		w.uninstall(t, Options{})
+		assert.Equal(t, w.install(t).Files[0].Status, Unchanged)
+		w.uninstall(t)
 		assert.Equal(t, len(commands(w.local())), 0)
 	})
 	t.Run("same file under another name on the PATH", func(t *testing.T) {
@@ -210,33 +231,33 @@ func TestInstallProgram(t *testing.T) {
 		link := fs.NewDir(t, "link")
 		assert.NilError(t, os.Symlink(w.Join("bin", "brepl"), link.Join("brepl")))
 		w.env.Path = "relative" + string(filepath.ListSeparator) + link.Path()
-		w.install(t, Options{})
+		w.install(t)
 		assert.Equal(t, stop(w), "Stop: brepl hook stop")
 	})
 	t.Run("not on the PATH", func(t *testing.T) {
 		w := newWorld(t)
 		w.env.Path = ""
-		r := w.install(t, Options{})
+		r := w.install(t)
 		assert.Equal(t, stop(w), "Stop: "+w.Join("bin", "brepl")+" hook stop")
 		assert.Equal(t, len(r.Warnings), 0)
 	})
 	t.Run("project scope", func(t *testing.T) {
 		w := newWorld(t)
 		w.env.Path = ""
-		r := w.install(t, Options{Scope: settings.Project})
+		r := w.install(t, "--scope", "project")
 		assert.Equal(t, commands(w.path(".claude", "settings.json"))[2], "Stop: brepl hook stop")
 		assert.Equal(t, len(r.Warnings), 1)
 	})
 	t.Run("called otherwise", func(t *testing.T) {
 		w := newWorld(t)
 		w.env.Path, w.env.Executable = "", w.Join("bin", "brepl-dev")
-		_, err := Install(t.Context(), w.env, Options{})
+		_, err := w.do(t, installAction)
 		assert.Error(t, err, `this program is called "brepl-dev"; name it brepl, or its hooks could not be found again`)
 	})
 	t.Run("not known", func(t *testing.T) {
 		w := newWorld(t)
 		w.env.Path, w.env.Executable = "", ""
-		_, err := Install(t.Context(), w.env, Options{})
+		_, err := w.do(t, installAction)
 		assert.ErrorContains(t, err, "cannot tell where this program is")
 	})
 }
@@ -246,7 +267,7 @@ func TestInstallWhere(t *testing.T) {
 	t.Run("git root", func(t *testing.T) {
 		w := newWorld(t, gitDir, fs.WithDir("sub"))
 		w.env.Dir = w.path("sub")
-		r := w.install(t, Options{})
+		r := w.install(t)
 		assert.Equal(t, r.Root, w.Join("home", "project"))
 		assert.Equal(t, len(commands(w.Join("home", "project", ".claude", "settings.local.json"))), 4)
 		_, err := os.Lstat(w.Join("home", "project", ".brepl", "hooks.edn"))
@@ -255,23 +276,23 @@ func TestInstallWhere(t *testing.T) {
 	t.Run("submodule", func(t *testing.T) {
 		w := newWorld(t, gitDir, fs.WithDir("sub", fs.WithFile(".git", "gitdir: ../.git/modules/sub\n")))
 		w.env.Dir = w.path("sub")
-		assert.Equal(t, w.install(t, Options{}).Root, w.env.Dir)
+		assert.Equal(t, w.install(t).Root, w.env.Dir)
 	})
 	t.Run("home is a git work tree", func(t *testing.T) {
 		w := newWorld(t)
 		fs.Apply(t, fs.DirFromPath(t, w.Join("home")), gitDir)
-		r := w.install(t, Options{})
+		r := w.install(t)
 		assert.Equal(t, r.Root, w.env.Dir)
 		assert.DeepEqual(t, r.Notes, []string{w.env.Home + " is a git work tree, but it is the home folder; the project is taken to be " + w.env.Dir})
 	})
 	t.Run("home", func(t *testing.T) {
 		w := newWorld(t)
 		w.env.Dir = w.env.Home
-		assert.DeepEqual(t, w.install(t, Options{}).Notes, []string{
+		assert.DeepEqual(t, w.install(t).Notes, []string{
 			"this is the home folder: the hooks run only when the agent is started right here",
 			"the agent's skill is not written here, where it would count for every project; `brepl skill install` does it",
 		})
-		_, err := Install(t.Context(), w.env, Options{Scope: settings.Project})
+		_, err := w.do(t, installAction, "--scope", "project")
 		assert.ErrorContains(t, err, "counts for every project of yours")
 		_, err = os.Lstat(w.Join("home", ".claude", "settings.json"))
 		assert.ErrorIs(t, err, os.ErrNotExist)
@@ -279,11 +300,11 @@ func TestInstallWhere(t *testing.T) {
 	t.Run("root", func(t *testing.T) {
 		w := newWorld(t)
 		w.env.Dir = string(filepath.Separator)
-		_, err := Install(t.Context(), w.env, Options{DryRun: true})
+		_, err := w.do(t, installAction, "--dry-run")
 		assert.Error(t, err, "/ is no project; change to your project and try again")
 	})
 	t.Run("nowhere", func(t *testing.T) {
-		_, err := Install(t.Context(), Env{Dir: "."}, Options{})
+		_, err := world{env: surroundings{Dir: "."}}.do(t, installAction)
 		assert.ErrorContains(t, err, "the current directory is not known")
 	})
 }
@@ -292,37 +313,37 @@ func TestInstallWhere(t *testing.T) {
 func TestInstallLeavesForeign(t *testing.T) {
 	const text = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh -c \"brepl hook stop && x\""},{"type":"command","command":"brepl hook stop"},{"type":"command","command":"brepl hook stop"}]}]}}`
 	w := newWorld(t, withLocal(text))
-	r := w.install(t, Options{SkipEval: true})
+	r := w.install(t, "--skip-eval")
 	assert.Equal(t, read(t, w.local()), `{"hooks":{"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"brepl hook validate"}]}],`+
 		`"Stop":[{"hooks":[{"type":"command","command":"sh -c \"brepl hook stop && x\""},{"type":"command","command":"brepl hook stop"}]}],`+
 		`"SessionEnd":[{"matcher":"*","hooks":[{"type":"command","command":"brepl hook session-end"}]}]}}`)
 	assert.DeepEqual(t, r.Warnings, []string{w.local() + `: "sh -c \"brepl hook stop && x\"" for Stop is a line of your own and stays as it is; it runs brepl too`})
-	w.uninstall(t, Options{})
+	w.uninstall(t)
 	assert.Equal(t, read(t, w.local()), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh -c \"brepl hook stop && x\""}]}]}}`)
 }
 
 // spec/stop-semantics.md "Installing": two scopes.
 func TestInstallTwoScopes(t *testing.T) {
 	w := newWorld(t)
-	w.install(t, Options{Scope: settings.Project})
+	w.install(t, "--scope", "project")
 	shared := w.path(".claude", "settings.json")
-	r := w.install(t, Options{})
+	r := w.install(t)
 	assert.DeepEqual(t, r.Notes, []string{shared + " has the same commands; the agent runs each once"})
 	assert.Equal(t, len(r.Warnings), 0)
-	r = w.install(t, Options{StrictEval: true})
+	r = w.install(t, "--strict-eval")
 	assert.DeepEqual(t, r.Warnings, []string{shared + ` has "brepl hook eval" for PostToolUse, which is not what was installed here: both run; remove them with: brepl hook uninstall --scope project`})
-	r = w.uninstall(t, Options{})
+	r = w.uninstall(t)
 	assert.DeepEqual(t, r.Warnings, []string{shared + " still has hooks of brepl; remove them with: brepl hook uninstall --scope project"})
 	assert.Equal(t, r.Files[0].Status, Deleted)
-	assert.Equal(t, w.uninstall(t, Options{Scope: settings.Project}).Files[0].Status, Deleted)
+	assert.Equal(t, w.uninstall(t, "--scope", "project").Files[0].Status, Deleted)
 	assert.Assert(t, fs.Equal(w.env.Dir, fs.Expected(t, fs.MatchAnyFileMode, fs.WithDir(".brepl", fs.MatchExtraFiles))))
 }
 
 func TestUninstallHereToo(t *testing.T) {
 	w := newWorld(t, gitDir, fs.WithDir("sub", withLocal(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"brepl hook stop"}]}]},"a":1}`)))
-	w.install(t, Options{})
+	w.install(t)
 	w.env.Dir = w.path("sub")
-	r := w.uninstall(t, Options{})
+	r := w.uninstall(t)
 	assert.Equal(t, len(r.Files), 2)
 	assert.Equal(t, read(t, w.local()), `{"a":1}`)
 }
@@ -330,16 +351,16 @@ func TestUninstallHereToo(t *testing.T) {
 func TestDryRunWritesNothing(t *testing.T) {
 	w := newWorld(t, withLocal("{\n  \"a\": 1\n}\n"))
 	before := fs.ManifestFromDir(t, w.Path())
-	r := w.install(t, Options{DryRun: true, SkipEval: true})
+	r := w.install(t, "--dry-run", "--skip-eval")
 	assert.Assert(t, fs.Equal(w.Path(), before))
 	start := "diff " + w.local() + " " + w.local() + "\n--- " + w.local() + "\n+++ " + w.local() + "\n@@ -1,3 +1,38 @@\n {\n-  \"a\": 1\n+  \"a\": 1,\n+  \"hooks\": {\n"
 	assert.Equal(t, r.Diff[:len(start)], start)
 	edn := w.path(".brepl", "hooks.edn")
 	assert.Assert(t, strings.Contains(r.Diff, "\n--- /dev/null\n+++ "+edn+"\n@@ -0,0 +1,"), r.Diff)
 
-	w.install(t, Options{})
+	w.install(t)
 	before = fs.ManifestFromDir(t, w.Path())
-	r = w.uninstall(t, Options{DryRun: true})
+	r = w.uninstall(t, "--dry-run")
 	assert.Assert(t, fs.Equal(w.Path(), before))
 	assert.Equal(t, r.Files[0].Status, Updated)
 }
@@ -347,7 +368,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 // A refused settings file stops install before anything else is written.
 func TestInstallRefused(t *testing.T) {
 	w := newWorld(t, withLocal("{\n  \"hooks\": []\n}"))
-	r, err := Install(t.Context(), w.env, Options{})
+	r, err := w.do(t, installAction)
 	assert.Error(t, err, w.local()+`:2:12: "hooks" must be an object, found an array`)
 	assert.Equal(t, r.Files[0].Status, Failed)
 	assert.Equal(t, read(t, w.local()), "{\n  \"hooks\": []\n}")
@@ -355,16 +376,6 @@ func TestInstallRefused(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 
 	w = newWorld(t, fs.WithDir(".claude", fs.WithFile("settings.local.json", "{}", fs.WithMode(0o400))))
-	_, err = Install(t.Context(), w.env, Options{})
+	_, err = w.do(t, installAction)
 	assert.ErrorIs(t, err, session.ErrReadOnly)
-}
-
-func TestNewEnv(t *testing.T) {
-	env := func(vars map[string]string) Env {
-		return NewEnv("/p", "/b/brepl", func(name string) string { return vars[name] })
-	}
-	assert.DeepEqual(t, env(map[string]string{"HOME": "/h", "PATH": "/b"}), Env{Dir: "/p", Home: "/h", StateDir: "/h/.local/state/brepl", Executable: "/b/brepl", Path: "/b"})
-	assert.Equal(t, env(map[string]string{"HOME": "/h", "XDG_STATE_HOME": "/s"}).StateDir, "/s/brepl")
-	assert.Equal(t, env(map[string]string{"HOME": "/h", "XDG_STATE_HOME": "relative"}).StateDir, "/h/.local/state/brepl")
-	assert.Equal(t, env(nil).StateDir, "")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // A Status says what became of a file, or would with a dry run.
@@ -24,7 +25,7 @@ const (
 	Failed    Status = "failed"  // it is as it was, or not there; the error says why
 )
 
-// A Report is what Install and Uninstall did, for people and as JSON.
+// A Report is what a command did, for people and as JSON. It has the same shape for all programs.
 type Report struct {
 	Action   string         `json:"action"`          // "install" or "uninstall"
 	Scope    settings.Scope `json:"scope,omitempty"` // "" where no settings are concerned
@@ -37,6 +38,9 @@ type Report struct {
 	Notes    []string       `json:"notes,omitempty"`
 	Diff     string         `json:"diff,omitempty"` // with DryRun: unified, all files
 	Error    string         `json:"error,omitempty"`
+
+	program string // whose hooks they are
+	remove  string // the command line that takes them out again
 }
 
 // A File is a settings file in a Report.
@@ -111,10 +115,11 @@ func describe(handlers []settings.Handler) []string {
 }
 
 // Text is the report for people: what was written where, what was left, and
-// what to look at. Paths are relative to the project where they are inside it.
+// what to look at. Paths are relative to the project where they are inside it. What steers a terminal is shown escaped: names of folders
+// and lines of a settings file are somebody else's.
 func (r *Report) Text() string {
 	var b strings.Builder
-	b.WriteString(r.Diff)
+	b.WriteString(text.Escaped(r.Diff, "\n\r\t\ufeff"))
 	would := ""
 	if r.DryRun {
 		would = "would be "
@@ -150,7 +155,7 @@ func (r *Report) Text() string {
 			fmt.Fprintf(&b, "%s: %screated; put your stop hooks there\n", path, would)
 		case t.Status == Failed:
 			fmt.Fprintf(&b, "%s: not created\n", path)
-		case r.Action == "uninstall":
+		case r.Action == uninstallAction:
 			fmt.Fprintf(&b, "%s: stays; delete it if you no longer need it\n", path)
 		default:
 			fmt.Fprintf(&b, "%s: already there, not touched\n", path)
@@ -171,31 +176,34 @@ func (r *Report) Text() string {
 			fmt.Fprintf(&b, "%s: changed by somebody, not touched\n", path)
 		}
 	}
-	for _, line := range r.Notes {
-		fmt.Fprintf(&b, "note: %s\n", line)
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", oneLine(note))
 	}
-	for _, line := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", line)
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", oneLine(warning))
 	}
 	return b.String()
 }
 
 func (r *Report) unchanged() string {
-	if r.Action == "uninstall" {
-		return "no hooks of " + Program + " in it"
+	if r.Action == uninstallAction {
+		return "no hooks of " + r.program + " in it"
 	}
 	return "already as wanted"
 }
 
 func list(b *strings.Builder, sign string, lines []string) {
 	for _, line := range lines {
-		fmt.Fprintf(b, "  %s %s\n", sign, line)
+		fmt.Fprintf(b, "  %s %s\n", sign, oneLine(line))
 	}
 }
 
 func (r *Report) short(path string) string {
 	if rel, err := filepath.Rel(r.Root, path); err == nil && filepath.IsLocal(rel) {
-		return rel
+		path = rel
 	}
-	return path
+	return oneLine(path)
 }
+
+// oneLine is foreign text that takes one line.
+func oneLine(s string) string { return text.Escaped(s, "") }

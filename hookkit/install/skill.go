@@ -28,7 +28,7 @@ var skillBody string
 const maxSkill = 1 << 20
 
 func skillPath(root string) string {
-	return filepath.Join(root, ".claude", "skills", Program, "SKILL.md")
+	return filepath.Join(root, ".claude", "skills", breplName, "SKILL.md")
 }
 
 // skillMark is the last line of the file. It holds a hash of what stands above, which tells a file that is as some version of brepl has
@@ -83,7 +83,7 @@ func (r *Report) installSkill(dryRun, force bool) error {
 		return nil
 	case there && !skillIsOurs(old) && (!force || old == nil):
 		r.Skill.Status = Present
-		r.Warnings = append(r.Warnings, path+" was changed, or is not from "+Program+", and stays as it is; `brepl skill install --force` replaces it")
+		r.Warnings = append(r.Warnings, path+" was changed, or is not from "+breplName+", and stays as it is; `brepl skill install --force` replaces it")
 		return nil
 	}
 	from := path
@@ -146,53 +146,51 @@ func SkillCommands() []cli.Command {
 	return []cli.Command{{
 		Name: "skill", Short: "Teach the agent how to use brepl: install, uninstall",
 		Sub: []cli.Command{
-			skillCommand("install", "put a skill for the agent into .claude/skills of this project",
+			skillCommand(installAction, "put a skill for the agent into .claude/skills of this project",
 				"Writes .claude/skills/brepl/SKILL.md at the root of the git work tree (or here,\noutside of git). The agent reads it when it works with Clojure.\n"+
 					"A file that you have changed is left as it is."),
-			skillCommand("uninstall", "take the skill out again",
+			skillCommand(uninstallAction, "take the skill out again",
 				"Deletes .claude/skills/brepl/SKILL.md, unless you have changed it."),
 		},
 	}}
 }
 
 func skillCommand(name, short, long string) cli.Command {
-	var f flags
+	var o output
 	var force bool
 	return cli.Command{
 		Name: name, Usage: "[flags]", Short: short, Long: long,
 		Options: func(set *flag.FlagSet) {
-			f, force = flags{}, false
-			set.BoolVar(&f.DryRun, "dry-run", false, "show what would change and write nothing")
-			set.BoolVar(&f.json, "json", false, "print the report as one JSON object")
-			if name == "install" {
+			o.declare(set)
+			force = false
+			if name == installAction {
 				set.BoolVar(&force, "force", false, "replace a file that somebody has changed, too")
 			}
 		},
 		Run: func(_ context.Context, p *cli.Program, args []string) int {
-			if err := f.check(args); err != nil {
+			if err := noArguments(args); err != nil {
 				return p.UsageError(err)
 			}
-			env := newEnv(p)
-			r := Report{Action: name, DryRun: f.DryRun, Files: []File{}}
-			root, notes, err := env.project()
+			r := Report{Action: name, DryRun: o.dryRun, Files: []File{}}
+			site, err := settings.NewEnv(p.Dir, p.Getenv).Site(settings.Local)
 			if err == nil {
-				_, err = env.refuse(root, settings.Local)
+				err = site.Refuse()
 			}
 			if err == nil {
-				r.Root, r.Notes = root, notes
-				if env.isHome(root) {
+				r.Root, r.Notes = site.Root, site.Notes
+				if site.IsHome() {
 					r.Notes = append(r.Notes, "this is the home folder: the skill counts for every project of yours")
 				}
-				if name == "install" {
-					err = r.installSkill(f.DryRun, force)
+				if name == installAction {
+					err = r.installSkill(o.dryRun, force)
 				} else {
-					err = r.uninstallSkill(f.DryRun)
+					err = r.uninstallSkill(o.dryRun)
 				}
 			}
 			if err == nil && r.Skill == nil {
-				r.Skill = &Skill{Path: skillPath(root), Status: Absent}
+				r.Skill = &Skill{Path: skillPath(r.Root), Status: Absent}
 			}
-			return f.print(p, r, err)
+			return o.print(p, r, err)
 		},
 	}
 }

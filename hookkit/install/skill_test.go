@@ -11,7 +11,6 @@ import (
 	"gotest.tools/v3/fs"
 
 	"github.com/hookkit/brepl/hookkit/cli"
-	"github.com/hookkit/brepl/hookkit/settings"
 )
 
 func (w world) skill() string { return skillPath(w.env.Dir) }
@@ -20,23 +19,23 @@ func (w world) skill() string { return skillPath(w.env.Dir) }
 func TestInstallSkill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	r := w.install(t, Options{DryRun: true})
+	r := w.install(t, "--dry-run")
 	assert.Equal(t, r.Skill.Status, Created)
 	assert.Assert(t, strings.Contains(r.Diff, "\n--- /dev/null\n+++ "+w.skill()+"\n"), r.Diff)
 	_, err := os.Lstat(w.path(".claude"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 
-	assert.Equal(t, w.install(t, Options{}).Skill.Status, Created)
+	assert.Equal(t, w.install(t).Skill.Status, Created)
 	assert.Equal(t, read(t, w.skill()), string(skillText()))
-	assert.Equal(t, w.install(t, Options{}).Skill.Status, Unchanged)
-	assert.Assert(t, w.install(t, Options{NoSkill: true}).Skill == nil)
-	assert.Equal(t, w.uninstall(t, Options{DryRun: true}).Skill.Status, Deleted)
-	assert.Assert(t, w.uninstall(t, Options{NoSkill: true}).Skill == nil)
+	assert.Equal(t, w.install(t).Skill.Status, Unchanged)
+	assert.Assert(t, w.install(t, "--no-skill").Skill == nil)
+	assert.Equal(t, w.uninstall(t, "--dry-run").Skill.Status, Deleted)
+	assert.Assert(t, w.uninstall(t, "--no-skill").Skill == nil)
 	assert.Equal(t, read(t, w.skill()), string(skillText()))
 
-	w.install(t, Options{NoSkill: true})
-	assert.Equal(t, w.uninstall(t, Options{}).Skill.Status, Deleted)
-	assert.Assert(t, w.uninstall(t, Options{}).Skill == nil)
+	w.install(t, "--no-skill")
+	assert.Equal(t, w.uninstall(t).Skill.Status, Deleted)
+	assert.Assert(t, w.uninstall(t).Skill == nil)
 	_, err = os.Lstat(w.path(".claude", "skills"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -45,16 +44,16 @@ func TestInstallSkill(t *testing.T) {
 func TestUninstallSkillLeavesOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, fs.WithDir(".claude", fs.WithDir("skills", fs.WithDir("other", fs.WithFile("SKILL.md", "x")), fs.WithDir("brepl", fs.WithFile("notes.md", "mine")))))
-	w.install(t, Options{})
-	w.uninstall(t, Options{})
+	w.install(t)
+	w.uninstall(t)
 	assert.Equal(t, read(t, w.path(".claude", "skills", "other", "SKILL.md")), "x")
 	assert.Equal(t, read(t, w.path(".claude", "skills", "brepl", "notes.md")), "mine")
 	_, err := os.Lstat(w.skill())
 	assert.ErrorIs(t, err, os.ErrNotExist)
 
 	w = newWorld(t)
-	w.install(t, Options{Scope: settings.Project})
-	w.uninstall(t, Options{Scope: settings.Project})
+	w.install(t, "--scope", "project")
+	w.uninstall(t, "--scope", "project")
 	_, err = os.Lstat(w.path(".claude"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -73,10 +72,10 @@ func TestSkillOfAUser(t *testing.T) {
 			w := newWorld(t)
 			assert.NilError(t, os.MkdirAll(filepath.Dir(w.skill()), 0o755))
 			assert.NilError(t, os.WriteFile(w.skill(), []byte(text), 0o600))
-			r := w.install(t, Options{})
+			r := w.install(t)
 			assert.Equal(t, r.Skill.Status, Present)
 			assert.DeepEqual(t, r.Warnings, []string{w.skill() + " was changed, or is not from brepl, and stays as it is; `brepl skill install --force` replaces it"})
-			assert.Equal(t, w.uninstall(t, Options{}).Skill.Status, Present)
+			assert.Equal(t, w.uninstall(t).Skill.Status, Present)
 			assert.Equal(t, read(t, w.skill()), text)
 
 			code, stdout, stderr := w.runSkill(t, "install", "--force")
@@ -95,17 +94,17 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 	old += skillMark([]byte(old))
 	assert.NilError(t, os.MkdirAll(filepath.Dir(w.skill()), 0o755))
 	assert.NilError(t, os.WriteFile(w.skill(), []byte(old), 0o600))
-	assert.Equal(t, w.install(t, Options{}).Skill.Status, Updated)
+	assert.Equal(t, w.install(t).Skill.Status, Updated)
 	assert.Equal(t, read(t, w.skill()), string(skillText()))
 	assert.NilError(t, os.WriteFile(w.skill(), []byte(old), 0o600))
-	assert.Equal(t, w.uninstall(t, Options{}).Skill.Status, Deleted)
+	assert.Equal(t, w.uninstall(t).Skill.Status, Deleted)
 }
 
 // Something else under the name stays what it is.
 func TestSkillIsNoFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, fs.WithDir(".claude", fs.WithDir("skills", fs.WithDir("brepl", fs.WithDir("SKILL.md")))))
-	assert.Equal(t, w.install(t, Options{}).Skill.Status, Present)
+	assert.Equal(t, w.install(t).Skill.Status, Present)
 	code, stdout, _ := w.runSkill(t, "install", "--force")
 	assert.Equal(t, code, 0)
 	assert.Assert(t, strings.Contains(stdout, "not touched"), stdout)
@@ -128,9 +127,9 @@ func TestUninstallSkillLeavesLinks(t *testing.T) {
 			at := w.path(filepath.FromSlash(link))
 			assert.NilError(t, os.MkdirAll(filepath.Dir(at), 0o755))
 			assert.NilError(t, os.Symlink(elsewhere, at))
-			w.install(t, Options{})
+			w.install(t)
 			assert.Equal(t, read(t, w.skill()), string(skillText()))
-			assert.Equal(t, w.uninstall(t, Options{}).Skill.Status, Deleted)
+			assert.Equal(t, w.uninstall(t).Skill.Status, Deleted)
 			target, err := os.Readlink(at)
 			assert.NilError(t, err)
 			assert.Equal(t, target, elsewhere)

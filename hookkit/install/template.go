@@ -1,5 +1,17 @@
 package install
 
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/hookkit/brepl/hookkit/session"
+)
+
 // template is .brepl/hooks.edn as it is created for a project that has none:
 // no hook is active, and every field is explained.
 const template = `;; brepl stop hooks configuration
@@ -40,3 +52,61 @@ const template = `;; brepl stop hooks configuration
 ;;   :cwd              - working directory (default: ".")
 ;;   :env              - environment variables map (default: {})
 `
+
+func templatePath(root string) string { return filepath.Join(root, ".brepl", "hooks.edn") }
+
+// findTemplate reports hooks.edn where there is one.
+func (r *Report) findTemplate() {
+	path := templatePath(r.Root)
+	if !r.DryRun {
+		session.RemoveStrays(path)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		r.Template = &Template{Path: path, Status: Present}
+	}
+}
+
+// writeTemplate creates hooks.edn. Whatever has that name already is left alone.
+func (r *Report) writeTemplate(dryRun bool) (err error) {
+	path := templatePath(r.Root)
+	r.Template = &Template{Path: path, Status: Present}
+	defer func() {
+		if err != nil {
+			r.Template.Status = Failed
+		}
+	}()
+	if !dryRun {
+		session.RemoveStrays(path)
+	}
+	_, err = os.Lstat(path)
+	if err == nil {
+		if link, _ := os.Readlink(path); link != "" && missing(path) {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is a symbolic link to %s, which is not there: no stop hooks run", path, link))
+		}
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot look at %s: %w", path, err)
+	}
+	if dryRun {
+		r.Template.Status = Created
+		r.Diff += string(diff.Diff("/dev/null", nil, path, []byte(template)))
+		return nil
+	}
+	if err = os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a project's folder, read by all who work on it
+		return fmt.Errorf("cannot create %s: %w", path, err)
+	}
+	err = session.WriteFile(path, []byte(template), session.WriteOptions{Mode: 0o644, Sync: true, Absent: true})
+	if errors.Is(err, session.ErrChanged) {
+		return nil // somebody made one right now
+	}
+	if err == nil {
+		r.Template.Status = Created
+	}
+	return err
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}

@@ -6,10 +6,10 @@ package lab
 
 import "github.com/hookkit/brepl/hookkit/cli"
 
-// Commands are the rows of the program hookkit.
-func Commands() []cli.Command {
+// Commands are the rows of the program hookkit; install are those that put the [Recorder] into an agent's settings.
+func Commands(install []cli.Command) []cli.Command {
 	return []cli.Command{
-		recordCommand(),
+		recordCommand(install),
 		replayCommand(),
 		checkCommand(),
 		simulateCommand(),

@@ -217,13 +217,11 @@ func (p Play) handlers(hooks claudecode.Hooks, c *Call, again bool) []planned {
 
 // wrappedBy reports whether a handler of the settings is the recorder in front of the recorded command.
 func (c *Call) wrappedBy(h claudecode.Handler) bool {
-	if !settings.OwnCommand(program, "record")(settings.Handler{Command: h.Command, Args: h.Args}) {
+	handler := settings.Handler{Command: h.Command, Args: h.Args}
+	if !settings.OwnCommand(program, "record")(handler) {
 		return false
 	}
-	words := slices.Concat([]string{h.Command}, h.Args)
-	if h.Args == nil {
-		words, _ = settings.Words(h.Command)
-	}
+	words, _ := handler.Words()
 	project := cmp.Or(c.Env["CLAUDE_PROJECT_DIR"], ProjectDir)
 	for i := range words {
 		words[i] = strings.NewReplacer("${CLAUDE_PROJECT_DIR}", project, "$CLAUDE_PROJECT_DIR", project).Replace(words[i])

@@ -19,10 +19,11 @@ import (
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
-func recordCommand() cli.Command {
+// recordCommand takes the rows that install and uninstall the [Recorder].
+func recordCommand(install []cli.Command) cli.Command {
 	return cli.Command{
 		Name:  "record",
-		Usage: "[--dir DIR] -- COMMAND [ARGS] | install | uninstall",
+		Usage: "[--dir DIR] -- COMMAND [ARGS]",
 		Short: "record what passes between the agent and its hooks",
 		Long: `Runs a hook and records what passes. The hook does not notice, and its outcome is
 never changed: when recording fails, the hook runs all the same. Put it in front of
@@ -32,17 +33,16 @@ the command in the agent's settings:
 
 A line of shell goes into quotes: hookkit record -- sh -c 'cd x && ./check'.
 
-  hookkit record install [--dry-run] [--dir DIR]
-  hookkit record uninstall [--dry-run]
-
-put a silent handler on all events of this project into .claude/settings.local.json,
-and take it out again.
+"install" puts a silent handler on all events of this project into the agent's settings,
+and "uninstall" takes it out again: it prints nothing and blocks nothing. Hooks that you
+have wrapped yourself, and all recordings, stay.
 
 Each session becomes NAME.jsonl and NAME.transcript.jsonl in DIR, by default
 ~/.local/state/hookkit/recordings (or below XDG_STATE_HOME). Paths, names, ids and
 secrets are replaced before anything is written; read a recording all the same
 before you give it away.`,
 		Run: runRecord,
+		Sub: append(install, recordEventCommand()),
 	}
 }
 
@@ -53,14 +53,6 @@ func runRecord(ctx context.Context, p *cli.Program, args []string) int {
 	if len(args) == 0 {
 		return p.UsageError(errors.New("give -- and the command of a hook, install, or uninstall"))
 	}
-	switch args[0] {
-	case "install", "uninstall", "event":
-		q := *p
-		q.Name, q.Args = p.Path(), args
-		return q.Main(ctx, cli.Command{Short: "Recording all events of a project.", Sub: []cli.Command{
-			recordInstallCommand(), recordUninstallCommand(), recordEventCommand(),
-		}})
-	}
 	dir, argv, err := recordArgs(args)
 	if len(argv) == 0 {
 		if err == nil {
@@ -69,7 +61,7 @@ func runRecord(ctx context.Context, p *cli.Program, args []string) int {
 		return p.UsageError(err)
 	}
 	// From here on there is a hook, and nothing of ours may change what it does. A wrong flag only loses the recording.
-	return wrap(ctx, p, argv, recordDir(p, dir), err)
+	return wrap(ctx, p, argv, recordDir(p.Getenv, p.Dir, dir), err)
 }
 
 // recordArgs reads what stands before -- . The command is returned beside an error too.
@@ -94,26 +86,18 @@ func recordArgs(args []string) (dir string, argv []string, err error) {
 }
 
 // recordDir is the folder for recordings; "" when there is none.
-func recordDir(p *cli.Program, given string) string {
-	dir := cmp.Or(given, p.Getenv(dirVariable))
+func recordDir(getenv func(string) string, here, given string) string {
+	dir, name := cmp.Or(given, getenv(dirVariable)), ""
 	if dir == "" {
-		state := stateDir(p)
-		if state == "" {
-			return ""
-		}
-		return filepath.Join(state, "recordings")
+		dir, name = settings.StateDir(program, getenv), "recordings"
+	} else if !filepath.IsAbs(dir) && here != "" {
+		dir = filepath.Join(here, dir)
 	}
 	if !filepath.IsAbs(dir) {
-		if p.Dir == "" {
-			return ""
-		}
-		dir = filepath.Join(p.Dir, dir)
+		return ""
 	}
-	return dir
+	return filepath.Join(dir, name)
 }
-
-// stateDir is the user's folder for hookkit's state; "" when it is not known.
-func stateDir(p *cli.Program) string { return settings.StateDir("hookkit", p.Getenv) }
 
 // placeOf is what must not be in a recording.
 func placeOf(p *cli.Program, event fields) place {
@@ -283,7 +267,7 @@ func recordEventCommand() cli.Command {
 		Short: "the silent handler that install puts into the settings",
 		Run: func(ctx context.Context, p *cli.Program, args []string) int {
 			dir, _, _ := recordArgs(append(args, "--", "event")) // what is wrong here must not reach the agent
-			r := &recorder{p: p, dir: recordDir(p, dir), began: time.Now()}
+			r := &recorder{p: p, dir: recordDir(p.Getenv, p.Dir, dir), began: time.Now()}
 			var in kept
 			read := make(chan struct{})
 			go func() {

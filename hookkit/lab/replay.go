@@ -157,3 +157,8 @@ func (r Replayed) Text() string {
 	}
 	return b.String()
 }
+
+func fail(p *cli.Program, err error) int {
+	_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), err)
+	return 1
+}

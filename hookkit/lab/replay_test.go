@@ -57,7 +57,7 @@ func replay(t *testing.T, dir string, args ...string) (code int, stdout, stderr 
 		Args: append([]string{"replay"}, args...), Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdin: strings.NewReader(""),
 		Stdout: &out, Stderr: &errs, Name: "hookkit",
 	}
-	code = p.Main(t.Context(), cli.Command{Sub: Commands()})
+	code = p.Main(t.Context(), cli.Command{Sub: Commands(nil)})
 	return code, out.String(), errs.String()
 }
 

@@ -377,20 +377,18 @@ func TestRecordInstall(t *testing.T) {
 	run := func(args ...string) fakes.Outcome {
 		return fakes.Run(t, fakes.Spec{Path: hookkitBinary(t), Args: append([]string{"record"}, args...), Dir: b.project, Env: b.env()}, fakes.DevNull())
 	}
-	got := run("install", "--dry-run")
+	got := run("install", "--dir", b.dir)
 	assert.Equal(t, got.Exit, 0, got.Stderr)
-	assert.Assert(t, cmp.Contains(got.Stdout, "would be changed (15 handlers in, 0 out)"))
-	assert.Equal(t, readAll(local), before)
-	got = run("install", "--dir", b.dir)
-	assert.Equal(t, got.Exit, 0, got.Stderr)
-	assert.Equal(t, got.Stdout, local+": changed (15 handlers in, 0 out)\nRecordings go to "+b.dir+". End with: hookkit record uninstall\n")
+	assert.Assert(t, cmp.Contains(got.Stdout, "  + SessionEnd: "+hookkitBinary(t)+" record event --dir "+b.dir+"\n"))
+	assert.Assert(t, cmp.Contains(got.Stdout, "  1 other handler is left as it is\nnote: recordings go to "+b.dir+"; end with: hookkit record uninstall\n"))
 	var file struct {
 		Hooks map[string][]struct{ Hooks []struct{ Command string } }
 	}
 	assert.NilError(t, json.Unmarshal([]byte(readAll(local)), &file))
 	assert.Equal(t, len(file.Hooks), 15)
-	got = run("install", "--dir", b.dir)
-	assert.Assert(t, cmp.Contains(got.Stdout, "is as wanted already"))
+	got = run("install", "--dir", b.dir, "--scope", "project")
+	assert.Equal(t, got.Exit, 1)
+	assert.Assert(t, cmp.Contains(got.Stderr, "--dir is a folder of this machine"))
 
 	// The handler says nothing and lets everything pass.
 	silent := file.Hooks["SessionEnd"][0].Hooks[0].Command

@@ -82,10 +82,7 @@ func OwnCommand(program string, first ...string) func(Handler) bool {
 		if h.Type != "" && h.Type != "command" {
 			return false
 		}
-		words, simple := slices.Concat([]string{h.Command}, h.Args), true
-		if h.Args == nil {
-			words, simple = Words(h.Command)
-		}
+		words, simple := h.Words()
 		if !simple || len(words) == 0 || baseName(words[0]) != program {
 			return false
 		}
@@ -115,11 +112,20 @@ func baseName(path string) string {
 	return strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".exe")
 }
 
-// Words splits a shell line into its words. simple is false when the line is
+// Words are the program and its arguments as the host runs them. simple is false where the handler is a shell line of more than one
+// plain command; see OwnCommand.
+func (h Handler) Words() (words []string, simple bool) {
+	if h.Args == nil {
+		return shellWords(h.Command)
+	}
+	return slices.Concat([]string{h.Command}, h.Args), true
+}
+
+// shellWords splits a shell line into its words. simple is false when the line is
 // more than one plain command: an operator, a redirection, a command
 // substitution, a comment, an assignment in front, or an open quote. Variables
 // are left as they are written ("$FILE_PATH" gives $FILE_PATH).
-func Words(line string) (words []string, simple bool) {
+func shellWords(line string) (words []string, simple bool) {
 	var word strings.Builder
 	inWord := false
 	end := func() {

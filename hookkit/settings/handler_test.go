@@ -87,7 +87,7 @@ func TestShellQuote(t *testing.T) {
 	for in, want := range tests {
 		quoted := ShellQuote(in)
 		assert.Equal(t, quoted, want)
-		words, simple := Words(quoted)
+		words, simple := shellWords(quoted)
 		assert.Equal(t, simple, true)
 		assert.DeepEqual(t, words, []string{in})
 	}

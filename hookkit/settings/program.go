@@ -11,44 +11,37 @@ import (
 	"github.com/hookkit/brepl/hookkit/proc"
 )
 
-// Program is a program of ours whose hooks are installed.
-type Program struct {
-	Name       string // its file's name, without .exe
-	Executable string // the running binary, absolute; "" if it cannot be told
-	Path       string // the value of PATH
-}
-
-// Word is how a settings file of a scope calls the program: plain in files that others share and where the PATH leads to this very
+// word is how a settings file of a scope calls a program: plain in files that others share and where the PATH leads to this very
 // binary; else by absolute path, because a hook's PATH is the agent's. Warnings are lines for people.
-func (p Program) Word(scope Scope) (word string, warnings []string, err error) {
-	found, err := proc.LookPath(p.Name, []string{"PATH=" + p.Path})
+func (e Env) word(program string, scope Scope) (word string, warnings []string, err error) {
+	found, err := proc.LookPath(program, []string{"PATH=" + e.Getenv("PATH")})
 	if err != nil {
 		found = "" // what is there but cannot be run is not found by the agent either
 	}
 	if scope == Project {
 		if found == "" {
-			warnings = append(warnings, p.Name+" is not on your PATH, and the project's settings call it by that name: the hooks will not run until it is")
+			warnings = append(warnings, program+" is not on your PATH, and the project's settings call it by that name: the hooks will not run until it is")
 		}
-		return p.Name, warnings, nil
+		return program, warnings, nil
 	}
-	if found != "" && sameFile(found, p.Executable) {
-		return p.Name, nil, nil
+	if found != "" && sameFile(found, e.Executable) {
+		return program, nil, nil
 	}
-	switch name := strings.TrimSuffix(filepath.Base(p.Executable), ".exe"); {
-	case !filepath.IsAbs(p.Executable):
-		return "", nil, errors.New("cannot tell where this program is; put it on the PATH as " + p.Name + " and try again")
-	case name != p.Name:
-		return "", nil, fmt.Errorf("this program is called %q; name it %s, or its hooks could not be found again", name, p.Name)
-	case !utf8.ValidString(p.Executable):
-		return "", nil, fmt.Errorf("the path %q is not UTF-8 and cannot be written to JSON; put the program on the PATH", p.Executable)
+	switch name := strings.TrimSuffix(filepath.Base(e.Executable), ".exe"); {
+	case !filepath.IsAbs(e.Executable):
+		return "", nil, errors.New("cannot tell where this program is; put it on the PATH as " + program + " and try again")
+	case name != program:
+		return "", nil, fmt.Errorf("this program is called %q; name it %s, or its hooks could not be found again", name, program)
+	case !utf8.ValidString(e.Executable):
+		return "", nil, fmt.Errorf("the path %q is not UTF-8 and cannot be written to JSON; put the program on the PATH", e.Executable)
 	}
-	if strings.Contains(p.Executable, "go-build") {
-		warnings = append(warnings, p.Executable+" was built by go run and will be removed: the hooks stop working then")
+	if strings.Contains(e.Executable, "go-build") {
+		warnings = append(warnings, e.Executable+" was built by go run and will be removed: the hooks stop working then")
 	}
 	if found != "" {
-		warnings = append(warnings, fmt.Sprintf("%s on your PATH is another file (%s): the hooks call this one, %s", p.Name, found, p.Executable))
+		warnings = append(warnings, fmt.Sprintf("%s on your PATH is another file (%s): the hooks call this one, %s", program, found, e.Executable))
 	}
-	return ShellQuote(p.Executable), warnings, nil
+	return ShellQuote(e.Executable), warnings, nil
 }
 
 func sameFile(a, b string) bool {

@@ -18,7 +18,7 @@ type writer struct {
 	spread   bool
 	eol      string
 	unit     string
-	own      bool // handlers of ours too
+	commands []string // of handlers
 }
 
 func (w *writer) pick(options ...string) string { return rapid.SampledFrom(options).Draw(w.t, "pick") }
@@ -78,7 +78,7 @@ func (w *writer) file() string {
 			w.scalar()
 			return
 		}
-		w.object(indent, w.subset("PreToolUse", "PostToolUse", "Stop", "SessionEnd", "Notification"), func(_ string, indent int) {
+		w.object(indent, w.subset("PreToolUse", "PostToolUse", "Stop", "SessionEnd", "Notification", "Dream"), func(_ string, indent int) {
 			w.list("[]", rapid.IntRange(0, 3).Draw(w.t, "entries"), indent, func(_, indent int, _ bool) {
 				w.object(indent, w.subset("matcher", "hooks", "x"), func(key string, indent int) {
 					switch key {
@@ -98,36 +98,40 @@ func (w *writer) file() string {
 }
 
 func (w *writer) handler(indent int) {
-	commands := []string{"prettier", "sh -c 'brepl hook stop'", "brepl hook stop; x"}
-	if w.own {
-		commands = append(commands, "brepl hook stop", "brepl hook eval", "/a/brepl hooks stop --debug", "brepl hook validate")
-	}
 	w.object(indent, []string{"type", "command"}, func(key string, _ int) {
 		if key == "type" {
 			w.b.WriteString(`"command"`)
 			return
 		}
-		w.b.WriteString(`"` + w.pick(commands...) + `"`)
+		w.b.WriteString(`"` + w.pick(w.commands...) + `"`)
 	})
 }
 
-func randomFile(t *rapid.T, own bool) string {
+// RandomFile is a settings file whose handlers have some of these commands.
+func RandomFile(t *rapid.T, commands ...string) string {
 	w := &writer{
-		t: t, own: own, comments: rapid.IntRange(0, 2).Draw(t, "comments") == 0, spread: rapid.Bool().Draw(t, "spread"),
+		t: t, commands: commands, comments: rapid.IntRange(0, 2).Draw(t, "comments") == 0, spread: rapid.Bool().Draw(t, "spread"),
 		eol:  rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol"),
 		unit: rapid.SampledFrom([]string{"  ", "    ", "\t"}).Draw(t, "unit"),
 	}
 	return w.file()
 }
 
-// checkSurgery holds for every file that Plan accepts.
-func checkSurgery(t interface {
+func randomFile(t *rapid.T, own bool) string {
+	commands := []string{"prettier", "sh -c 'brepl hook stop'", "brepl hook stop; x"}
+	if own {
+		commands = append(commands, "brepl hook stop", "brepl hook eval", "/a/brepl hooks stop --debug", "brepl hook validate")
+	}
+	return RandomFile(t, commands...)
+}
+
+// CheckSurgery holds for every file that Plan accepts and for what any program wants of it.
+func CheckSurgery(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
-}, in []byte,
+}, in []byte, spec Spec,
 ) {
 	t.Helper()
-	spec := allFour()
 	src, err := parse("s", in, spec.Events)
 	if err != nil {
 		if _, planErr := Plan("s", in, spec); planErr == nil {
@@ -146,15 +150,14 @@ func checkSurgery(t interface {
 	if err != nil || !bytes.Equal(twice.Data, on.Data) {
 		t.Fatalf("install twice: %v\n%s\n%s", err, on.Data, twice.Data)
 	}
-	off := brepl()
-	off.Everywhere = true
-	off.Memory = on.Memory
+	off := spec
+	off.Want, off.Everywhere, off.Memory = nil, true, on.Memory
 	gone, err := Plan("s", on.Data, off)
 	if err != nil {
 		t.Fatalf("uninstall: %v\n%s", err, on.Data)
 	}
 	var found Result
-	if _, missing := src.takeOut(allFour(), &found); len(found.Removed)+len(found.Kept) == 0 {
+	if _, missing := src.takeOut(spec, &found); len(found.Removed)+len(found.Kept) == 0 {
 		for _, e := range src.putIn(spec.Events, missing) {
 			if e.start != e.end {
 				t.Fatalf("not an insertion: %+v", e)
@@ -164,7 +167,7 @@ func checkSurgery(t interface {
 			t.Fatalf("uninstall gives\n%q for\n%q by\n%q", gone.Data, in, on.Data)
 		}
 	}
-	if a, b := foreignText(t, in), foreignText(t, gone.Data); a != b {
+	if a, b := foreignText(t, in, spec.Own), foreignText(t, gone.Data, spec.Own); a != b {
 		t.Fatalf("foreign handlers changed from\n%s to\n%s", a, b)
 	}
 }
@@ -173,7 +176,7 @@ func checkSurgery(t interface {
 func foreignText(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
-}, data []byte,
+}, data []byte, own func(Handler) bool,
 ) string {
 	t.Helper()
 	d, err := parse("s", data, nil)
@@ -184,7 +187,7 @@ func foreignText(t interface {
 	for _, ev := range d.events {
 		for _, en := range ev.list {
 			for k, h := range en.list {
-				if !brepl().Own(h) {
+				if !own(h) {
 					b.WriteString(ev.name + en.matcher + string(d.text(en.handlers.elems[k])) + "\n")
 				}
 			}
@@ -259,7 +262,7 @@ func TestSurgeryKeepsForeignData(t *testing.T) {
 func TestSurgeryProperties(t *testing.T) {
 	for name, own := range map[string]bool{"foreign only": false, "with ours": true} {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) { checkSurgery(t, []byte(randomFile(t, own))) })
+			rapid.Check(t, func(t *rapid.T) { CheckSurgery(t, []byte(randomFile(t, own)), allFour()) })
 		})
 	}
 }
@@ -269,5 +272,5 @@ func FuzzSurgery(f *testing.F) {
 	f.Add([]byte("{\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [], // c\r\n\t}\r\n}"))
 	f.Add([]byte(bom + `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"brepl hook stop --debug"},{}]},{}],"X":[]}} // c`))
 	f.Add([]byte("{\"hooks\":{/*a*/\"SessionEnd\":[\n]}}"))
-	f.Fuzz(func(t *testing.T, in []byte) { checkSurgery(t, in) })
+	f.Fuzz(func(t *testing.T, in []byte) { CheckSurgery(t, in, allFour()) })
 }

@@ -25,7 +25,7 @@ func Root() cli.Command {
 	root.Name = ""
 	root.Long = `memory-triage asks a coding agent to save what is worth remembering, when it stops.
 Without a command it is the hook: it reads a Stop event from stdin.`
-	root.Sub = []cli.Command{hookCommand(), sessionEndCommand(), explainCommand(), evalCommand(), installCommand(), uninstallCommand()}
+	root.Sub = []cli.Command{hookCommand(), sessionEndCommand(), explainCommand(), evalCommand()}
 	return root
 }
 

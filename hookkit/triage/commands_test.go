@@ -128,7 +128,6 @@ func TestNamesAreShownWithoutWhatSteersATerminal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), odd)
 	write(t, filepath.Join(dir, "texts.jsonl"), `{"text":"Add a button","label":0,"type":"o\u001b[31mdd\u0007\u202e <b>"}`)
 	write(t, filepath.Join(dir, odd, labelName), `{"categories":["DECISION"],"block":true}`)
-	write(t, filepath.Join(dir, ".claude", "settings.json"), "{")
 	write(t, filepath.Join(dir, configName), "{")
 	for _, c := range []struct {
 		args, want string
@@ -140,7 +139,6 @@ func TestNamesAreShownWithoutWhatSteersATerminal(t *testing.T) {
 		{"eval gone", "od d/gone: ", 1},
 		{"explain gone.jsonl", "od d/" + configName, 1},
 		{"explain gone.jsonl", "od d/gone.jsonl: ", 1},
-		{"install --scope project", "od d/.claude/settings.json:1:2: ", 1},
 	} {
 		code, out, errs := run(t, dir, strings.Fields(c.args)...)
 		assert.Equal(t, code, c.code, "%s: %q", c.args, errs)
@@ -159,44 +157,4 @@ func TestQualityOnTheTunedCases(t *testing.T) {
 	assert.NilError(t, err)
 	q := measure(cases)
 	assert.Assert(t, q.Pooled.F1 >= 0.86 && q.Exact >= 0.80 && q.Block >= 0.90, q.text())
-}
-
-// TestInstallWarns: where the agent runs no hook of the file, install says so.
-func TestInstallWarns(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		`{"hooks":{"PreToolUse":{}}}`: " has a PreToolUse that is not an array: the agent drops every hook of such a file, and hooks in it do not run\n",
-		`{"disableAllHooks":true}`:    ` says "disableAllHooks": true: hooks in it do not run` + "\n",
-	} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, ".claude", "settings.json")
-		write(t, path, text)
-		code, out, errs := run(t, dir, "install", "--scope", "project")
-		assert.Equal(t, code, 0, errs)
-		assert.Assert(t, strings.HasSuffix(out, "warning: "+path+want), out)
-	}
-}
-
-func TestInstallRecognisesItself(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, ".claude", "settings.json")
-	const before = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"memory-triage hook | tee log"},{"type":"command","command":"/old/memory-triage"}]}]}}`
-	write(t, path, before)
-	code, _, errs := run(t, dir, "install", "--scope", "project")
-	assert.Equal(t, code, 0, errs)
-	data, err := os.ReadFile(path)
-	assert.NilError(t, err)
-	assert.Equal(t, string(data), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"memory-triage hook | tee log"}]},`+
-		`{"matcher":"*","hooks":[{"type":"command","command":"memory-triage hook","timeout":30,"statusMessage":"Evaluating session for memories..."}]}],`+
-		`"SessionEnd":[{"matcher":"*","hooks":[{"type":"command","command":"memory-triage session-end"}]}]}}`)
-	code, out, _ := run(t, dir, "install", "--scope", "project")
-	assert.Assert(t, code == 0 && strings.Contains(out, "unchanged"), out)
-	code, out, _ = run(t, dir, "install", "--scope", "project", "--dry-run")
-	assert.Assert(t, code == 0 && strings.Contains(out, "unchanged"), out)
-	code, _, _ = run(t, dir, "uninstall", "--scope", "project")
-	assert.Equal(t, code, 0)
-	data, err = os.ReadFile(path)
-	assert.NilError(t, err)
-	assert.Assert(t, !strings.Contains(string(data), "session-end") && strings.Contains(string(data), "memory-triage hook | tee log"), string(data))
 }

@@ -14,13 +14,12 @@ import (
 
 // Commands are the rows of agent-gauntlet.
 func Commands() []cli.Command {
-	return []cli.Command{
+	return slices.Concat([]cli.Command{
 		runCommand("run", "", "Run the gates of what has changed"),
 		runCommand("check", Check, "Run checks only"),
 		runCommand("review", Review, "Run reviews only"),
-		detectCommand(), listCommand(), healthCommand(), validateCommand(), statusCommand(), cleanCommand(),
-		stopHookCommand(), pauseCommand(), resumeCommand(), skipCommand(), initCommand(), ciCommand(),
-	}
+		detectCommand(), listCommand(), healthCommand(), validateCommand(), statusCommand(), cleanCommand(), stopHookCommand(),
+	}, gates().Commands(), []cli.Command{skipCommand(), initCommand(), ciCommand()})
 }
 
 // reviewer is what runs reviews.

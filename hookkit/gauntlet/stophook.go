@@ -2,7 +2,6 @@ package gauntlet
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -99,7 +98,7 @@ func (h *stopHook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecis
 		return allow.TellUser("agent-gauntlet: the gates did not run, the configuration cannot be used:\n" + err.Error()), nil
 	}
 	h.config = c
-	switch until, paused := h.paused(session.IDOf(e.Base()), root); {
+	switch until, paused := gates().Paused(p.Getenv, session.IDOf(e.Base()), root, h.began); {
 	case e.AgentID != "":
 		h.status(StatusDisabled, "A sub-agent's stop, allowing stop")
 		return allow, nil
@@ -111,7 +110,7 @@ func (h *stopHook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecis
 		return allow, nil
 	case paused:
 		h.status(StatusDisabled, "Stop hook paused, allowing stop")
-		return allow.TellUser(pausedLine(until, time.Now())), nil
+		return allow.TellUser(gates().Line(until, h.began)), nil
 	case h.tooSoon(c):
 		h.status(StatusIntervalNotElapsed, "Run interval not elapsed, allowing stop")
 		return allow, nil
@@ -233,39 +232,3 @@ func failedNames(s *Summary, c *Config) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// paused reports whether the session or the project is paused.
-func (h *stopHook) paused(id, root string) (until time.Time, paused bool) {
-	now := time.Now()
-	if s, err := session.Open(h.program.Getenv, id); err == nil {
-		if until, paused = s.Paused(pauseName, now); paused {
-			return until, true
-		}
-	}
-	s, err := projectPause(h.program, root)
-	if err != nil {
-		return until, false
-	}
-	return s.Paused(pauseName, now)
-}
-
-// pauseName is our pause among those of a session; brepl has its own.
-const pauseName = "gauntlet-pause"
-
-// projectPause is the session under which a project's pause is kept.
-func projectPause(p *cli.Program, root string) (*session.Session, error) {
-	if resolved, err := filepath.EvalSymlinks(root); err == nil {
-		root = resolved // the agent and its user may have come by different paths
-	}
-	return session.Open(p.Getenv, session.ProjectID("gauntlet", root))
-}
-
-func pausedLine(until, now time.Time) string {
-	line := "agent-gauntlet: the gates are paused"
-	if !until.IsZero() {
-		line += " until " + text.Clock(until, now)
-	}
-	return line + "; `agent-gauntlet resume` ends this"
-}
-
-var errTwoArguments = errors.New("one duration at the most")

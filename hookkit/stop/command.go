@@ -28,7 +28,7 @@ import (
 
 // Commands are the rows of `brepl hook` that belong to this package.
 func Commands() []cli.Command {
-	return []cli.Command{stopCommand(), sessionEndCommand(), runCommand(), checkCommand(), pauseCommand(), resumeCommand()}
+	return append([]cli.Command{stopCommand(), sessionEndCommand(), runCommand(), checkCommand()}, stopHooks().Commands()...)
 }
 
 // replFlags says which server to ask.
@@ -174,109 +174,4 @@ func loadHere(p *cli.Program) (*Config, bool) {
 		return nil, false
 	}
 	return config, true
-}
-
-func pauseCommand() cli.Command {
-	return cli.Command{
-		Name:  "pause",
-		Usage: "[DURATION]",
-		Short: "Let stops pass for a while: 30m, 2h; without a duration until the session ends",
-		Run: func(_ context.Context, p *cli.Program, args []string) int {
-			var until time.Time
-			switch len(args) {
-			case 0:
-			case 1:
-				d, err := time.ParseDuration(args[0])
-				if err != nil || d <= 0 {
-					return p.UsageError(fmt.Errorf("%q is no duration; write it like 30m or 2h", args[0]))
-				}
-				until = time.Now().Add(d)
-			default:
-				return p.UsageError(errors.New("one duration at the most"))
-			}
-			s, whose, err := pauseSession(p)
-			if err == nil {
-				err = s.Pause(pauseName, until)
-			}
-			if err != nil {
-				_, _ = fmt.Fprintf(p.Stderr, "brepl: cannot pause: %v\n", err)
-				return 1
-			}
-			end := "a session in it ends"
-			switch {
-			case !until.IsZero():
-				end = text.Clock(until, time.Now())
-			case whose == thisSession:
-				end = "it ends"
-			}
-			_, _ = fmt.Fprintf(p.Stdout, "Stop hooks of %s are paused until %s, or until `brepl hook resume`.\n", whose, end)
-			return 0
-		},
-	}
-}
-
-func resumeCommand() cli.Command {
-	return cli.Command{
-		Name:  "resume",
-		Short: "End a pause",
-		Run: func(_ context.Context, p *cli.Program, args []string) int {
-			if len(args) > 0 {
-				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
-			}
-			ended, err := endPauses(p)
-			switch {
-			case err != nil:
-				_, _ = fmt.Fprintf(p.Stderr, "brepl: cannot resume: %v\n", err)
-				return 1
-			case ended:
-				_, _ = fmt.Fprintln(p.Stdout, "Stop hooks run again.")
-			default:
-				_, _ = fmt.Fprintln(p.Stdout, "Stop hooks were not paused.")
-			}
-			return 0
-		},
-	}
-}
-
-const thisSession = "this session"
-
-// pauseSession is whose stops a pause is for: the agent's session when the command runs inside one,
-// else the project, whatever session comes.
-func pauseSession(p *cli.Program) (s *session.Session, whose string, err error) {
-	if id := session.HostID(p.Getenv); id != "" {
-		s, err = session.Open(p.Getenv, id)
-		return s, thisSession, err
-	}
-	dir := projectDir(p)
-	s, err = projectPause(p.Getenv, dir)
-	return s, "the project " + dir, err
-}
-
-// projectDir is the project that somebody in p.Dir means: the one whose hooks would run.
-func projectDir(p *cli.Program) string {
-	if dir, ok := Locate(p.Dir, p.Dir); ok {
-		return dir
-	}
-	if root, ok := project.GitRoot(p.Dir); ok {
-		return root
-	}
-	return p.Dir
-}
-
-// endPauses ends the session's pause and the project's.
-func endPauses(p *cli.Program) (ended bool, err error) {
-	whole, err := projectPause(p.Getenv, projectDir(p))
-	if err != nil {
-		return false, err
-	}
-	ended, err = whole.EndPause(pauseName)
-	if id := session.HostID(p.Getenv); id != "" {
-		s, openErr := session.Open(p.Getenv, id)
-		if openErr != nil {
-			return ended, errors.Join(err, openErr)
-		}
-		endedHere, endErr := s.EndPause(pauseName)
-		return ended || endedHere, errors.Join(err, endErr)
-	}
-	return ended, err
 }

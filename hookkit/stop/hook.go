@@ -59,8 +59,8 @@ func (k *stopHook) answer(ctx context.Context, o occasion) (hookkit.StopDecision
 	if err != nil {
 		return allow, err
 	}
-	if until, paused := k.paused(state, dir); paused {
-		return allow.TellUser(pauseLine(until, k.began)), nil
+	if until, paused := stopHooks().Paused(k.program.Getenv, state.id, dir, k.began); paused {
+		return allow.TellUser(stopHooks().Line(until, k.began)), nil
 	}
 	if faulty != nil {
 		return k.badConfig(ctx, state, faulty), nil
@@ -100,19 +100,6 @@ func (k *stopHook) warn(line string) {
 		k.warned[line] = true
 		_, _ = fmt.Fprintln(k.program.Stderr, "brepl: "+line)
 	}
-}
-
-func (k *stopHook) paused(s *store, dir string) (until time.Time, paused bool) {
-	if s.session != nil {
-		if until, paused = s.session.Paused(pauseName, s.now); paused {
-			return until, true
-		}
-	}
-	project, err := projectPause(k.program.Getenv, dir)
-	if err != nil {
-		return until, false
-	}
-	return project.Paused(pauseName, s.now)
 }
 
 // badConfig reports a configuration that cannot be used: exit 1, told to the agent once.
@@ -201,11 +188,7 @@ func end(p *cli.Program, id string, now time.Time) error {
 	}
 	err = errors.Join(s.Remove(), session.RemoveBackups(p.Getenv, id))
 	dir, _ := Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
-	if project, openErr := projectPause(p.Getenv, dir); openErr == nil {
-		if until, paused := project.Paused(pauseName, now); paused && until.IsZero() {
-			_, _ = project.EndPause(pauseName) // a pause that stays is said at the next stop
-		}
-	}
+	stopHooks().EndWithSession(p.Getenv, dir, now)
 	session.Sweep(p.Getenv, now, session.SweepAge)
 	return err
 }

@@ -1,34 +1,25 @@
 package stop
 
 import (
-	"fmt"
-	"path/filepath"
-	"time"
-
-	"github.com/hookkit/brepl/hookkit/session"
-	"github.com/hookkit/brepl/hookkit/text"
+	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/pause"
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
-const pauseName = "pause"
-
-// A pause lets stops pass for a while. It belongs to a session, or, when somebody sets it outside of any,
-// to a project: see [session.Session.Pause].
-
-// projectPause is the session under which a project's pause is kept.
-func projectPause(env func(string) string, dir string) (*session.Session, error) {
-	if dir == "" {
-		return nil, errNoDirectory // it would be a pause for every project
+// stopHooks are what a pause keeps from running.
+func stopHooks() pause.Gate {
+	return pause.Gate{
+		Program: "brepl", What: "stop hooks", Resume: "brepl hook resume", File: "pause", Kind: "project", Project: projectHere, WithSession: true,
 	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved // the agent and its user may have come by different paths
-	}
-	return session.Open(env, session.ProjectID("project", dir))
 }
 
-// pauseLine tells the user of a stop that passed because of a pause.
-func pauseLine(until, now time.Time) string {
-	if until.IsZero() {
-		return "brepl: stop hooks are paused; `brepl hook resume` ends this"
+// projectHere is the project that somebody in p.Dir means: the one whose hooks would run.
+func projectHere(p *cli.Program) (string, error) {
+	if dir, ok := Locate(p.Dir, p.Dir); ok {
+		return dir, nil
 	}
-	return fmt.Sprintf("brepl: stop hooks are paused until %s; `brepl hook resume` ends this", text.Clock(until, now))
+	if root, ok := project.GitRoot(p.Dir); ok {
+		return root, nil
+	}
+	return p.Dir, nil
 }

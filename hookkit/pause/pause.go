@@ -1,0 +1,200 @@
+// Package pause lets the stops of a session, or of a whole project, pass for a while: the commands pause and resume of a program, and what
+// its hook asks before it runs.
+//
+// It serves the programs of this repository and carries no promise of stability.
+package pause
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/session"
+	"github.com/hookkit/brepl/hookkit/text"
+)
+
+// Gate is what a program does at a stop, and what its texts call it.
+type Gate struct {
+	Program string // begins its messages, such as "brepl"
+	What    string // in the plural, such as "stop hooks"
+	Resume  string // how a person calls the command resume
+
+	File string // of the pause, in a session's folder: each program has its own
+	Kind string // of the [session.ProjectID] to which a project's pause belongs
+	// Project finds the project that somebody means who is in p.Dir.
+	Project func(p *cli.Program) (dir string, err error)
+
+	// WithSession says that a project's pause without a duration ends with a session in it, see [Gate.EndWithSession].
+	WithSession bool
+	Long        string // of the command pause
+}
+
+// Commands are pause and resume. Both end with 0, or with 1 and the reason.
+func (g Gate) Commands() []cli.Command { return []cli.Command{g.pause(), g.resume()} }
+
+func (g Gate) pause() cli.Command {
+	end := "until resumed"
+	if g.WithSession {
+		end = "until the session ends"
+	}
+	return cli.Command{
+		Name: "pause", Usage: "[DURATION]", Long: g.Long,
+		Short: "Let stops pass for a while: 30m, 2h; without a duration " + end,
+		Run: func(_ context.Context, p *cli.Program, args []string) int {
+			var until time.Time
+			switch len(args) {
+			case 0:
+			case 1:
+				d, err := time.ParseDuration(args[0])
+				if err != nil || d <= 0 {
+					return p.UsageError(fmt.Errorf("%q is no duration; write it like 30m or 2h", args[0]))
+				}
+				until = time.Now().Add(d)
+			default:
+				return p.UsageError(errors.New("one duration at the most"))
+			}
+			s, whose, err := g.here(p)
+			if err == nil {
+				err = s.Pause(g.File, until)
+			}
+			if err != nil {
+				return g.fail(p, "pause", err)
+			}
+			_, _ = fmt.Fprintf(p.Stdout, "%s of %s are paused until %s`%s`.\n", g.title(), whose, g.endOf(whose, until), g.Resume)
+			return 0
+		},
+	}
+}
+
+func (g Gate) resume() cli.Command {
+	return cli.Command{
+		Name: "resume", Short: "End a pause",
+		Run: func(_ context.Context, p *cli.Program, args []string) int {
+			if len(args) > 0 {
+				return p.UsageError(fmt.Errorf("unexpected argument %q", args[0]))
+			}
+			ended, err := g.end(p)
+			switch {
+			case err != nil:
+				return g.fail(p, "resume", err)
+			case ended:
+				_, _ = fmt.Fprintf(p.Stdout, "%s run again.\n", g.title())
+			default:
+				_, _ = fmt.Fprintf(p.Stdout, "%s were not paused.\n", g.title())
+			}
+			return 0
+		},
+	}
+}
+
+func (g Gate) title() string { return strings.ToUpper(g.What[:1]) + g.What[1:] }
+
+func (g Gate) fail(p *cli.Program, what string, err error) int {
+	_, _ = fmt.Fprintf(p.Stderr, "%s: cannot %s: %v\n", g.Program, what, err)
+	return 1
+}
+
+const thisSession = "this session"
+
+// endOf says when a pause ends if nobody ends it.
+func (g Gate) endOf(whose string, until time.Time) string {
+	switch {
+	case !until.IsZero():
+		return text.Clock(until, time.Now()) + ", or until "
+	case !g.WithSession:
+		return ""
+	case whose == thisSession:
+		return "it ends, or until "
+	}
+	return "a session in it ends, or until "
+}
+
+// here is whose stops a pause is for: the agent's session in which the command runs, else the project, whatever session comes.
+func (g Gate) here(p *cli.Program) (s *session.Session, whose string, err error) {
+	if s, err = inSession(p); s != nil || err != nil {
+		return s, thisSession, err
+	}
+	dir, err := g.Project(p)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err = g.ofProject(p.Getenv, dir)
+	return s, "the project " + dir, err
+}
+
+// inSession is the agent's session in which the command runs, nil outside of one.
+func inSession(p *cli.Program) (*session.Session, error) {
+	id := session.HostID(p.Getenv)
+	if id == "" {
+		return nil, nil //nolint:nilnil // outside of a session
+	}
+	return session.Open(p.Getenv, session.IDIn(id, p.Getenv, p.Dir))
+}
+
+// ofProject is where a project's pause is kept.
+func (g Gate) ofProject(env func(string) string, dir string) (*session.Session, error) {
+	if dir == "" { // it would be a pause for every project
+		return nil, errors.New("the current directory is not known; change to your project and try again")
+	}
+	return session.Open(env, session.ProjectID(g.Kind, dir))
+}
+
+// end ends the session's pause and the project's. In a session it is no fault that nobody knows the project.
+func (g Gate) end(p *cli.Program) (ended bool, err error) {
+	s, err := inSession(p)
+	if err != nil {
+		return false, err
+	}
+	if s != nil {
+		ended, err = s.EndPause(g.File)
+	}
+	dir, dirErr := g.Project(p)
+	if dirErr != nil {
+		if s == nil {
+			err = dirErr
+		}
+		return ended, err
+	}
+	whole, openErr := g.ofProject(p.Getenv, dir)
+	if openErr != nil {
+		return ended, errors.Join(err, openErr)
+	}
+	endedHere, endErr := whole.EndPause(g.File)
+	return ended || endedHere, errors.Join(err, endErr)
+}
+
+// Paused reports whether the stops of the session with that id of [session.IDOf], or of the project in dir, pass at the time now, and
+// until when if that is said.
+func (g Gate) Paused(env func(string) string, id, dir string, now time.Time) (until time.Time, paused bool) {
+	if s, err := session.Open(env, id); err == nil {
+		if until, paused = s.Paused(g.File, now); paused {
+			return until, true
+		}
+	}
+	whole, err := g.ofProject(env, dir)
+	if err != nil {
+		return until, false
+	}
+	return whole.Paused(g.File, now)
+}
+
+// EndWithSession ends a project's pause that has no end of its own, when a session in it ends: a pause that stays is said at the next stop.
+func (g Gate) EndWithSession(env func(string) string, dir string, now time.Time) {
+	if whole, err := g.ofProject(env, dir); err == nil {
+		if until, paused := whole.Paused(g.File, now); paused && until.IsZero() {
+			_, _ = whole.EndPause(g.File)
+		}
+	}
+}
+
+// Line tells the user of a stop that passed because of a pause.
+func (g Gate) Line(until, now time.Time) string {
+	end := ""
+	if !until.IsZero() {
+		end = " until " + text.Clock(until, now)
+	}
+	return fmt.Sprintf("%s: %s are paused%s; `%s` ends this", g.Program, g.What, end, g.Resume)
+}

@@ -3,9 +3,6 @@
 package integration
 
 import (
-	"fmt"
-	"runtime"
-	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -26,34 +23,12 @@ func hostRows() []hostRow {
 func inputRows() []hostRow {
 	return []hostRow{
 		{"One line of JSON", []string{"stop-blocked-twice"}, []hostFact{
-			{"one line, one newline, EOF", func(t *testing.T) {
-				h := newHost(t, hooks{"Stop": "cat >in"})
-				h.Stop("two\nlines")
-				in := h.project.Read("in")
-				assert.Assert(t, strings.HasPrefix(in, "{") && strings.HasSuffix(in, "}\n"))
-				assert.Equal(t, strings.Count(in, "\n"), 1)
-			}},
-			{"the streams are sockets that cannot be opened by path", func(t *testing.T) {
-				h := newHost(t, hooks{"Stop": "for fd in 0 1 2; do test -S /dev/fd/$fd || exit 1; done; (: </dev/stdin) 2>/dev/null && exit 3; exit 0"})
-				code := h.Stop().Hooks[0].Exit
-				// What a socket does when it is opened by path was observed on Linux.
-				assert.Assert(t, code == 0 || code == 3 && runtime.GOOS != "linux", "%d", code)
-			}},
-			{"not reading the event is harmless", func(t *testing.T) {
-				turn := newHost(t, hooks{"Stop": says("2", "", "unread")}).Stop(strings.Repeat("x", 1<<20))
-				assert.Assert(t, turn.Blocked)
-			}},
+			{"one line, one newline, EOF", nil},
+			{"the streams are sockets that cannot be opened by path", nil},
+			{"not reading the event is harmless", nil},
 		}},
 		{"Common fields:", []string{"stop-blocked-twice", "subagent-background"}, []hostFact{
-			{"cwd follows cd", func(t *testing.T) {
-				h := newHost(t, hooks{"Stop": "pwd >&2"})
-				h.project.Write("sub/file", "")
-				h.Bash("cd sub && true")
-				turn := h.Stop()
-				assert.Equal(t, turn.Hooks[0].Stderr, h.project.Path("sub")+"\n")
-				assert.Assert(t, cmp.Contains(turn.Event("Stop").Input, `"cwd":"`+h.project.Path("sub")+`"`))
-				assert.Assert(t, cmp.Contains(turn.Event("Stop").Input, `"transcript_path":"`+h.Transcript()+`"`))
-			}},
+			{"cwd follows cd", nil},
 			{"inside of a sub-agent there are agent_id and agent_type", func(t *testing.T) {
 				h := newHost(t, hooks{"PreToolUse": "true"})
 				agent := h.Subagent("Explore", "Look", "Look around").Agent
@@ -86,12 +61,7 @@ func inputRows() []hostRow {
 			}},
 		}},
 		{"| PreToolUse | tool_name", []string{"edit-multistep", "write-clean", "memory-triage"}, []hostFact{
-			{"the fields of PreToolUse", func(t *testing.T) {
-				h := newHost(t, nil)
-				for _, turn := range []*fakes.Turn{h.Write("a", "b"), h.Edit("a", "b", "c"), h.Bash("true"), h.Read("a")} {
-					sameKeysAsRecorded(t, "PreToolUse", turn.Event("PreToolUse").Input)
-				}
-			}},
+			{"the fields of PreToolUse", nil},
 			{"file_path is absolute and replace_all always there", func(t *testing.T) {
 				h := newHost(t, nil)
 				h.Write("a", "b")
@@ -101,33 +71,12 @@ func inputRows() []hostRow {
 			}},
 		}},
 		{"| PostToolUse | + tool_response", []string{"edit-multistep", "write-clean", "memory-triage"}, []hostFact{
-			{"the fields of PostToolUse", func(t *testing.T) {
-				h := newHost(t, nil)
-				h.project.Write("old", "a\nb\nc\n")
-				for _, turn := range []*fakes.Turn{
-					h.Write("new", "b"), h.Edit("old", "b\n", "x\n"), h.Read("old"), h.Edit("old", "x\n", "y\n"), h.Bash("true"),
-				} {
-					sameKeysAsRecorded(t, "PostToolUse", turn.Event("PostToolUse").Input)
-				}
-			}},
-			{"a Write says create or update", func(t *testing.T) {
-				h := newHost(t, nil)
-				assert.Assert(t, cmp.Contains(h.Write("a", "1\n").Event("PostToolUse").Input, `"structuredPatch":[],"originalFile":null`))
-				assert.Assert(t, cmp.Contains(h.Write("a", "2\n").Event("PostToolUse").Input, `"tool_response":{"type":"update"`))
-			}},
-			{"a Bash has its standard error merged in", func(t *testing.T) {
-				turn := newHost(t, nil).Bash("echo one; echo two >&2; echo three")
-				assert.Equal(t, turn.ToolResult, "one\ntwo\nthree")
-				assert.Assert(t, cmp.Contains(turn.Event("PostToolUse").Input, `"stdout":"one\ntwo\nthree","stderr":""`))
-			}},
+			{"the fields of PostToolUse", nil},
+			{"a Write says create or update", nil},
+			{"a Bash has its standard error merged in", nil},
 		}},
 		{"| PostToolUseFailure | error", []string{"clear-and-continue", "stop-blocked-twice"}, []hostFact{
-			{"a Bash that fails goes to PostToolUseFailure", func(t *testing.T) {
-				turn := newHost(t, nil).Bash("echo out; exit 3")
-				assert.Assert(t, turn.Event("PostToolUse") == nil)
-				sameKeysAsRecorded(t, "PostToolUseFailure", turn.Event("PostToolUseFailure").Input)
-				assert.Assert(t, cmp.Contains(turn.Event("PostToolUseFailure").Input, `"error":"Exit code 3\nout","is_interrupt":false`))
-			}},
+			{"a Bash that fails goes to PostToolUseFailure", nil},
 		}},
 		{"| SessionStart | source", []string{"clear-and-continue", "resume-and-fork", "compact"}, []hostFact{
 			{"SessionStart and its sources", func(t *testing.T) {
@@ -177,49 +126,16 @@ func inputRows() []hostRow {
 				}
 				assert.Equal(t, h.project.Read("a"), "text text")
 			}},
-			{"Edit and Write need no Read before", func(t *testing.T) {
-				h := newHost(t, nil)
-				h.project.Write("a", "text")
-				assert.Assert(t, !h.Edit("a", "text", "more").ToolFailed)
-				assert.Assert(t, !h.Write("a", "other").ToolFailed)
-				assert.Equal(t, h.project.Read("a"), "other")
-			}},
+			{"Edit and Write need no Read before", nil},
 		}},
 		{"Environment: CLAUDE_PROJECT_DIR", []string{"start-in-subdir", "stop-blocked-twice"}, []hostFact{
-			{"CLAUDE_PROJECT_DIR is the start folder", func(t *testing.T) {
-				h := newHost(t, hooks{"Stop": `echo "$CLAUDE_PROJECT_DIR $CLAUDE_CODE_SESSION_ID $CLAUDECODE" >&2`})
-				h.project.Write("sub/.git/HEAD", "")
-				h.Bash("cd sub")
-				assert.Equal(t, h.Stop().Hooks[0].Stderr, h.project.Dir()+" "+h.SessionID()+" 1\n")
-			}},
-			{"there is no FILE_PATH, NEW_STRING, SESSION_ID", func(t *testing.T) {
-				h := newHost(t, hooks{"PreToolUse": `printf '<%s>' "$FILE_PATH" "$NEW_STRING" "$SESSION_ID" >&2`})
-				assert.Equal(t, h.Write("a", "b").Hooks[0].Stderr, "<><><>")
-			}},
-			{"CLAUDE_ENV_FILE at SessionStart only", func(t *testing.T) {
-				h := newHost(t, hooks{"SessionStart": `echo "$CLAUDE_ENV_FILE" >&2`, "Stop": `echo "<$CLAUDE_ENV_FILE>" >&2`})
-				assert.Assert(t, strings.HasSuffix(h.Start("startup").Hooks[0].Stderr, "sessionstart-hook-0.sh\n"))
-				assert.Equal(t, h.Stop().Hooks[0].Stderr, "<>\n")
-			}},
+			{"CLAUDE_PROJECT_DIR is the start folder", nil},
+			{"there is no FILE_PATH, NEW_STRING, SESSION_ID", nil},
+			{"CLAUDE_ENV_FILE at SessionStart only", nil},
 		}},
 		{"The hook runs under `/bin/sh -c`", nil, []hostFact{
-			{"a hook has its own process group and no terminal", func(t *testing.T) {
-				h := newHost(t, hooks{"Stop": `ps -o pgid= -p $$ >&2; echo $$ >&2; test -t 0 && exit 1; exit 0`})
-				var group, pid int
-				run := h.Stop().Hooks[0]
-				_, err := fmt.Sscan(run.Stderr, &group, &pid)
-				assert.NilError(t, err, run.Stderr)
-				assert.Equal(t, group, pid)
-				assert.Equal(t, run.Exit, 0)
-			}},
-			{"the args form has no shell and CLAUDE_PROJECT_DIR replaced", func(t *testing.T) {
-				project := fakes.NewProject(t, map[string]string{
-					".claude/settings.json": `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh","args":["${CLAUDE_PROJECT_DIR}/hook.sh","$HOME"]}]}]}}`,
-					"hook.sh":               `printf '%s' "$1" >&2; exit 2`,
-				})
-				turn := fakes.NewClaude(t, project.Dir()).Stop()
-				assert.Assert(t, strings.HasSuffix(turn.ToldText(), "]: $HOME"), turn.ToldText())
-			}},
+			{"a hook has its own process group and no terminal", nil},
+			{"the args form has no shell and CLAUDE_PROJECT_DIR replaced", nil},
 		}},
 	}
 }

@@ -66,15 +66,7 @@ func settingsRows() []hostRow {
 					assert.Equal(t, claudecode.Match(c.matcher, c.value), c.want, "%q, %q", c.matcher, c.value)
 				}
 			}},
-			{"a matcher is ignored on Stop, and held against SessionEnd's reason", func(t *testing.T) {
-				project := fakes.NewProject(t, map[string]string{".claude/settings.json": `{"hooks":{
-					"Stop":[{"matcher":"nothing","hooks":[{"type":"command","command":"true"}]}],
-					"SessionEnd":[{"matcher":"clear","hooks":[{"type":"command","command":"true"}]}]}}`})
-				claude := fakes.NewClaude(t, project.Dir())
-				assert.Equal(t, len(claude.Stop().Hooks), 1)
-				assert.Equal(t, len(claude.Clear().Hooks), 1)
-				assert.Equal(t, len(claude.Exit("other").Hooks), 0)
-			}},
+			{"a matcher is ignored on Stop, and held against SessionEnd's reason", nil},
 		}},
 		{"- An entry without `hooks`", nil, []hostFact{
 			{"what drops an entry, a handler, a file", func(t *testing.T) {
@@ -98,20 +90,10 @@ func settingsRows() []hostRow {
 			}},
 		}},
 		{"- Hooks' PATH is the client's", nil, []hostFact{
-			{"a hook is looked up on the client's PATH", func(t *testing.T) {
-				bin := realTempDir(t)
-				assert.NilError(t, fakes.WriteProgram(filepath.Join(bin, "mine"), "#!/bin/sh\nexit 2\n"))
-				for path, code := range map[string]int{bin + ":/usr/bin:/bin": 2, "/usr/bin:/bin": 127} {
-					assert.Equal(t, newHost(t, hooks{"Stop": "mine"}, fakes.ClaudeEnv([]string{"PATH=" + path})).Stop().Hooks[0].Exit, code)
-				}
-			}},
+			{"a hook is looked up on the client's PATH", nil},
 		}},
 		{"`~/.claude/projects/<cwd", []string{"stop-blocked-twice", "clear-and-continue", "memory-triage"}, []hostFact{
-			{"the transcript's path", func(t *testing.T) {
-				h := newHost(t, nil)
-				key := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(h.project.Dir())
-				assert.Equal(t, h.Transcript(), filepath.Join(h.Home(), ".claude", "projects", key, h.SessionID()+".jsonl"))
-			}},
+			{"the transcript's path", nil},
 			{"the transcript's lines", transcriptLines},
 		}},
 		{"The client adds 15–50 ms", nil, []hostFact{

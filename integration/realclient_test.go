@@ -81,22 +81,23 @@ func (r *clientRow) hold(t *testing.T, o *clientOutcome) {
 	}
 }
 
-// A fact of the page that no row shows on a client has a reason, and no row shows what the page does not say.
+// A fact of the page that no row shows on a client has a reason and a check of its own, and no row shows what the page does not say.
 func TestClientRowsAreComplete(t *testing.T) {
 	facts, names := map[string]bool{}, map[string]bool{}
-	for _, row := range hostRows() {
-		for _, fact := range row.facts {
-			facts[fact.name] = true
-		}
-	}
 	shown := map[string]bool{}
 	for _, row := range clientRows() {
-		assert.Assert(t, facts[row.fact], "no fact %q", row.fact)
 		assert.Assert(t, !names[row.name()], "two rows %q", row.name())
 		shown[row.fact], names[row.name()] = true, true
 	}
-	for fact := range facts {
-		assert.Assert(t, shown[fact] != (notOnClients[fact] != ""), "%q needs a row for clients or a reason, and not both", fact)
+	for _, row := range hostRows() {
+		for _, fact := range row.facts {
+			facts[fact.name] = true
+			assert.Assert(t, shown[fact.name] != (notOnClients[fact.name] != ""), "%q needs a row for clients or a reason, and not both", fact.name)
+			assert.Assert(t, shown[fact.name] || fact.check != nil, "%q is shown nowhere", fact.name)
+		}
+	}
+	for fact := range shown {
+		assert.Assert(t, facts[fact], "no fact %q", fact)
 	}
 	for fact := range notOnClients {
 		assert.Assert(t, facts[fact], "a reason for what is no fact: %q", fact)
@@ -179,6 +180,7 @@ func skipWithoutNamespace(t *testing.T, err error) {
 
 // The runner itself, with a client that is known to be right: every row, through its command line, its API and the namespace.
 func TestRealClientRunner(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	rows := clientRows()
 	outcomes, version, err := playRows(t, standInClient(t, "-"), rows)
@@ -195,6 +197,7 @@ func TestRealClientRunner(t *testing.T) {
 
 // A client that gets one rule wrong fails the rows of that rule, and no other.
 func TestRealClientRunnerFindsFaults(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	for fault, failing := range map[standInFault][]string{
 		ignoresExit2:      {"exit 2 tells stderr verbatim with the command in front", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP/2"},

@@ -12,6 +12,42 @@ import (
 
 const block = `{"decision":"block","reason":"because"}`
 
+// Each row pins which answers at Stop the client refuses, what for, and whether the stop is blocked all the same.
+func TestJudgeFaults(t *testing.T) {
+	for _, c := range []struct {
+		exit           int
+		stdout, stderr string
+		blocked        bool
+		fault          string
+	}{
+		{0, "\n \t" + block + "\n\n", "", true, ""},
+		{0, "hello", "", false, ""},
+		{0, "log\n" + block, "", false, claudecode.FaultTextAroundJSON},
+		{0, block + "\nlog", "", false, claudecode.FaultTextAroundJSON},
+		{2, "log\n" + block, "err", true, claudecode.FaultTextAroundJSON},
+		{0, `{"decision":"block"`, "", false, claudecode.FaultBadJSON},
+		{0, block + block, "", false, claudecode.FaultTwoDocuments},
+		{0, "{}\n" + block + "\n", "", false, claudecode.FaultTwoDocuments},
+		{0, `{"decision":"allow"}`, "", false, claudecode.FaultWrongValue},
+		{0, `{"decision":"block","reason":5}`, "", false, claudecode.FaultWrongValue},
+		{0, `{"decision":"block","reason":"because","continue":"yes"}`, "", false, claudecode.FaultWrongValue},
+		{0, `{"decision":"block","reason":"because","systemMessage":null}`, "", false, claudecode.FaultWrongValue},
+		{0, `{"decision":"block","reason":"because","hookSpecificOutput":{}}`, "", false, claudecode.FaultMissingEventName},
+		{0, `{"decision":"block","reason":"because","hookSpecificOutput":{"hookEventName":"PreToolUse"}}`, "", false, claudecode.FaultForeignEventName},
+		{2, "", "FAIL: slurp: x.edn (No such file or directory)", false, claudecode.FaultDowngrade},
+		{2, " \n", "sh: can't open 'x'", false, claudecode.FaultDowngrade},
+		{2, "{}", "No such file or directory", true, ""},
+		{2, "text", "No such file or directory", true, ""},
+		{2, "", "no such file", true, ""},
+		{2, `{"decision":"block"}`, "lost", true, claudecode.FaultBlockWithoutReason},
+	} {
+		got := claudecode.Judge(claudecode.Run{Event: "Stop", Command: "hook", Exit: c.exit, Stdout: []byte(c.stdout), Stderr: []byte(c.stderr)})
+		assert.Equal(t, got.Blocked, c.blocked, "exit %d, stdout %q, stderr %q", c.exit, c.stdout, c.stderr)
+		assert.Equal(t, got.Fault, c.fault, "exit %d, stdout %q, stderr %q", c.exit, c.stdout, c.stderr)
+		assert.Assert(t, got.Blocked || len(got.Told) == 0, "%+v", got)
+	}
+}
+
 // Each row pins what the client does with one output; whole sessions are held against the recordings in integration.
 func TestJudge(t *testing.T) {
 	type run = claudecode.Run

@@ -106,6 +106,9 @@ func TestClaudesSideBySide(t *testing.T) {
 
 // 400 tool calls with two hooks each stay far below the limit of 15 s.
 func TestClaudeFourHundredCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	p := fakes.NewProject(t, nil, withHooks(map[string]string{"PreToolUse": ":", "PostToolUse": ":"}))
 	claude := fakes.NewClaude(t, p.Dir())
 	began := time.Now()

@@ -119,6 +119,9 @@ var problemsOf = map[string][]string{
 // what its server did, session ids and the numbers of Clojure's eval functions
 // apart.
 func TestPresetsAnswerAsRecorded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	var mu sync.Mutex
 	used := map[int]bool{}
 	t.Run("replay", func(t *testing.T) {

@@ -15,6 +15,9 @@ import (
 
 // Pins "text file busy": a program can be started right after it was written while others are started, and rewritten after it ended.
 func TestProgramsStartWhileOthersDo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	stop := make(chan struct{})
 	var others sync.WaitGroup
 	for range 4 {

@@ -282,6 +282,9 @@ func TestDuration(t *testing.T) {
 }
 
 func TestParseEventLargeIsLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	// Pins fault 6: 100 MB of content in one field.
 	assert.NilError(t, growth.Linear(25<<20, func(size int) func() {
 		data := []byte(`{"hook_event_name":"PreToolUse","tool_input":{"content":"` + strings.Repeat("x", size) + `"},"session_id":"s"}`)

@@ -214,6 +214,9 @@ func TestReadEventCancelled(t *testing.T) {
 }
 
 func TestReadEventTooLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	// Pins fault 6: a size above the limit is an error, one at the limit is not.
 	input := `{"a":"` + strings.Repeat("x", 100) + `"}`
 	_, err := ReadEvent(t.Context(), strings.NewReader(input), ReadLimits{Bytes: len(input)})

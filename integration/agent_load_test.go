@@ -20,6 +20,7 @@ const longSession = 15 * time.Second
 // TestAgentFourHundredCallsAlone pins "a session of 400 tool calls with our hooks on is simulated in under 15 s". It is
 // not parallel, so nothing of this package runs beside it.
 func TestAgentFourHundredCallsAlone(t *testing.T) {
+	fullRun(t)
 	a := newAgent(t, hooksEDN(bash("tests", `test -e src/n99.clj`, retry)))
 	a.withREPL(fakes.NREPLRelaxed())
 	a.Start("startup")
@@ -55,6 +56,7 @@ func TestAgentFourHundredCallsAlone(t *testing.T) {
 // TestAgentsSideBySide pins "20 simulators in parallel tests do not disturb each other": they share a home, a folder for
 // state and a machine, and in pairs a project.
 func TestAgentsSideBySide(t *testing.T) {
+	fullRun(t)
 	shared := newProgramWorld(t)
 	worlds := make([]*world, 20)
 	for i := range worlds {

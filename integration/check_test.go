@@ -156,6 +156,7 @@ func python(t *testing.T) (string, error) {
 
 // Pins issue 3, 4: the check names the fault of each of the deliberately broken hooks, and no other.
 func TestCheckNamesEachFault(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	named := map[string]bool{}
 	compare := map[string]func(*testing.T){}
@@ -178,6 +179,7 @@ func TestCheckNamesEachFault(t *testing.T) {
 }
 
 func TestCheckFindsNoFaultInGoodHooks(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "gohook")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/goodhooks/gohook").CombinedOutput()
@@ -205,6 +207,7 @@ func expectClean(wait func(*testing.T) *lab.CheckReport) func(*testing.T) {
 
 // Pins issue 3, 4: our own programs pass, without a warning.
 func TestCheckFindsNothingInOurHooks(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	compare := map[string]func(*testing.T){}
 	for _, c := range []struct{ hook, event string }{

@@ -82,6 +82,7 @@ var clientFaults = []fault{
 		}
 	}},
 	{35, "brepl: accepts and is silent", func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, "")
 		w.withREPL(faulty(fakes.Silent()))
 		w.asks("1", "--timeout", "1").told(`127.0.0.1:$PORT accepted the connection but did not answer "clone" within `)
@@ -98,6 +99,7 @@ var clientFaults = []fault{
 		}
 	}},
 	{36, "brepl: unsorted and duplicate keys, split, joined, foreign ids, done twice, slow", func(t *testing.T) {
+		fullRun(t)
 		for _, f := range []fakes.Fault{
 			fakes.UnsortedKeys(), fakes.DuplicateKeys(), fakes.SplitEveryByte(), fakes.Joined(), fakes.ForeignIDs(), fakes.DoneTwice(), fakes.SlowOutput(20 * time.Millisecond),
 		} {
@@ -107,6 +109,7 @@ var clientFaults = []fault{
 		}
 	}},
 	{36, "brepl: done never", func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, "")
 		w.withREPL(faulty(fakes.NeverDone())).On("(f)").Out("out\n").Value(":v")
 		w.asks("(f)", "--timeout", "1").is(1, "out\n:v\n", "brepl: the evaluation timed out after $TOOK; the server did not confirm the interrupt, the code may still be running\n")
@@ -162,6 +165,7 @@ var clientFaults = []fault{
 		}
 	}},
 	{37, "brepl: prints 1 GB", func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, "")
 		script := w.withREPL().On("(f)").OutRepeated(strings.Repeat("x", 1023)+"\n", 64<<10)
 		part := fakes.Message{"out": strings.Repeat("x", 1<<20-1) + "\n"}
@@ -174,6 +178,7 @@ var clientFaults = []fault{
 		lessThan(t, peak, 60)
 	}},
 	{37, "brepl: 64 MB in one message", func(t *testing.T) {
+		fullRun(t)
 		for _, m := range []fakes.Message{{"out": strings.Repeat("x", 64_000_000)}, {"value": strings.Repeat("x", 64_000_000)}} {
 			w := newWorld(t, "")
 			w.withREPL().On("(f)").Message(m)
@@ -181,6 +186,7 @@ var clientFaults = []fault{
 		}
 	}},
 	{37, "brepl: an infinite loop", func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, "")
 		w.withREPL().On("(f)").Hang()
 		w.asks("(f)", "--timeout", "1").is(1, "", "brepl: the evaluation timed out after $TOOK and was interrupted\n")

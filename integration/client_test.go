@@ -243,6 +243,7 @@ func (w *world) peakOf(args ...string) (exit, peak int, printed int64) {
 
 // Issue 5: "streaming of a 100 MB output at constant memory (peak RSS under 40 MB)".
 func TestNREPLClientConstantMemory(t *testing.T) {
+	fullRun(t)
 	brepl(t)
 	t.Parallel()
 	w := newWorld(t, "")

@@ -112,6 +112,7 @@ func TestDiscoverLeavesOthersAlone(t *testing.T) {
 
 // "Shown by": discovery among 50 listeners that are no servers, under 300 ms.
 func TestDiscoverAmongStrangers(t *testing.T) {
+	fullRun(t)
 	const limit = 300 * time.Millisecond
 	var fifty []string
 	for kind := range foreigners {

@@ -54,6 +54,7 @@ func freshDockerREPL(t *testing.T) *replServer {
 
 func needDockerImage(t *testing.T) {
 	t.Helper()
+	fullRun(t)
 	if err := dockerImage(); err != nil {
 		skipOrFail(t, "no nREPL in docker: %v", err)
 	}

@@ -115,6 +115,7 @@ var evalFaults = []fault{
 		}
 	}},
 	{35, "hook eval: a server that accepts and is silent is said once, and left alone for a while", func(t *testing.T) {
+		fullRun(t)
 		w := evalWorld(t)
 		w.withREPL(fakes.NREPLFault(fakes.Silent()))
 		told, warnings := w.evalBothForms("1")
@@ -126,6 +127,7 @@ var evalFaults = []fault{
 		assert.Check(t, r.raw.Elapsed < 900*time.Millisecond, "%v", r.raw.Elapsed)
 	}},
 	{35, "hook eval: a server that clones and then is silent", func(t *testing.T) {
+		fullRun(t)
 		w := evalWorld(t)
 		w.withREPL().OnOp("describe").AnyTimes().Hang()
 		r := w.evals("src/a.clj", "--timeout", "20")
@@ -144,6 +146,7 @@ var evalFaults = []fault{
 		}
 	}},
 	{36, "hook eval: odd but right answers", func(t *testing.T) {
+		fullRun(t)
 		for _, f := range []fakes.Fault{
 			fakes.UnsortedKeys(), fakes.DuplicateKeys(), fakes.SplitEveryByte(), fakes.Joined(), fakes.ForeignIDs(), fakes.DoneTwice(), fakes.SlowOutput(10 * time.Millisecond),
 		} {
@@ -155,6 +158,7 @@ var evalFaults = []fault{
 		})
 	}},
 	{36, "hook eval: done never", func(t *testing.T) {
+		fullRun(t)
 		evalSays(t, func(w *world) { w.loading(pass, fakes.NREPLFault(fakes.NeverDone())) },
 			"src/a.clj: the evaluation timed out after $TOOK; the server did not confirm the interrupt, so the code may still be running.")
 	}},
@@ -184,6 +188,7 @@ var evalFaults = []fault{
 		assert.Check(t, strings.Contains(r.stdout, `\n| {\"decision\":\"block\"}`), "%s", r.stdout)
 	}},
 	{37, "hook eval: an infinite loop is interrupted, or is not", func(t *testing.T) {
+		fullRun(t)
 		evalSays(t, func(w *world) { w.loading(func(e *fakes.Expect) { e.Hang() }) },
 			"src/a.clj: the evaluation timed out after $TOOK and was interrupted. If it needs longer: `brepl hook install --timeout SECONDS`.")
 		evalSays(t, func(w *world) { w.loading(func(e *fakes.Expect) { e.HangUninterruptible() }) },
@@ -194,6 +199,7 @@ var evalFaults = []fault{
 			"src/a.clj: the nREPL server went away while it was being loaded.")
 	}},
 	{37, "hook eval: much is printed", func(t *testing.T) {
+		fullRun(t)
 		w := evalWorld(t)
 		w.loading(func(e *fakes.Expect) {
 			e.OutRepeated(strings.Repeat("x", 1000)+"\n", 20_000).Exception("java.lang.Exception", strings.Repeat("long ", 50_000))

@@ -167,6 +167,7 @@ func TestEvalOfOtherFilesIsQuick(t *testing.T) {
 
 // A session of 400 edits: no session stays on the server, no file of state grows, each load is there once.
 func TestEvalFourHundredEdits(t *testing.T) {
+	fullRun(t)
 	brepl(t)
 	t.Parallel()
 	w := newWorld(t, "")

@@ -32,6 +32,7 @@ func (w *world) failed(r result, name, why string, output ...string) {
 
 var commandFaults = []fault{
 	{27, "ignores TERM: KILL 2 s later", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(bash("deaf", `echo $$ > "$WORLD/pid-$PPID"; trap '' TERM INT HUP; echo here; while :; do sleep 0.1; done`, ":timeout 1")))
 		stop, run := w.bothAtOnce()
 		w.failed(stop, "deaf", "timed out after 1 s", "here")
@@ -47,6 +48,7 @@ var commandFaults = []fault{
 		}
 	}},
 	{27, "forks a daemon that holds the pipe", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(bash("daemon", `(trap '' HUP; echo $BASHPID > "$WORLD/pid"; exec sleep 60) & echo started`)))
 		stop, run := w.bothWays()
 		stop.is(0, approve, "")
@@ -55,6 +57,7 @@ var commandFaults = []fault{
 		assert.Assert(t, eventually(func() bool { return !alive(w.noted("pid")) }))
 	}},
 	{27, "setsid: may live on, but holds nobody", func(t *testing.T) {
+		fullRun(t)
 		for _, rest := range []string{"", "; sleep 60"} {
 			w := newFaultWorld(t, hooksEDN(bash("away", `setsid sh -c 'echo $$ > "$WORLD/pid"; exec sleep 60' & while ! test -s "$WORLD/pid"; do sleep 0.01; done; echo started`+rest, ":timeout 1")))
 			stop := w.stop()
@@ -71,6 +74,7 @@ var commandFaults = []fault{
 		}
 	}},
 	{28, "prints 2 GB: bounded memory, a bounded log, a bounded text", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(bash("loud", `yes 0123456789012345678901234567890123456789012345678901234567890 | head -c 2G; echo; echo END; `+notePeak+"; exit 1")))
 		r := w.stop()
 		assert.Equal(t, r.exit, 1)
@@ -81,6 +85,7 @@ var commandFaults = []fault{
 		assert.Assert(t, len(log) <= 200<<10+100 && len(log) > 190<<10 && strings.HasSuffix(log, "\nEND\n"), "%d bytes", len(log))
 	}},
 	{28, "prints one line of 100 MB without an end", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(bash("wide", `head -c 100M /dev/zero | tr '\0' 'x'; `+notePeak+"; exit 1")))
 		r := w.stop()
 		assert.Equal(t, r.exit, 1)

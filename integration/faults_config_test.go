@@ -103,6 +103,7 @@ var configFaults = []fault{
 		assert.Equal(t, r.stderr, "")
 	}},
 	{23, "100,000 nested vectors", func(t *testing.T) {
+		fullRun(t)
 		for _, text := range []string{
 			"{:stop " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
 			"{:stop [] :x " + strings.Repeat("[", 100_000),

@@ -60,6 +60,7 @@ var inputFaults = []fault{
 		}
 	}},
 	{2, "half a JSON, then silence: time limit, allow", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(bash("tests", leaveTrace)))
 		const half = `{"session_id":"x","hook`
 		var calls []call
@@ -96,6 +97,7 @@ var inputFaults = []fault{
 		})
 	}},
 	{3, "empty and open for ever", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(bash("tests", leaveTrace)))
 		var calls []call
 		for _, c := range w.readers() {
@@ -155,6 +157,7 @@ var inputFaults = []fault{
 		})
 	}},
 	{6, "100 MB content is refused at 64 MiB with little memory", func(t *testing.T) {
+		fullRun(t)
 		eachReader(t, func(t *testing.T, w *world, c reader) {
 			head := fmt.Sprintf(`{"session_id":%q,"hook_event_name":"Stop","tool_input":{"content":"`, w.session)
 			e := w.native(native{stdin: streamed(head, 100<<20, `"}}`)}, brepl(t), "hook", c.name)
@@ -169,6 +172,7 @@ var inputFaults = []fault{
 		})
 	}},
 	{7, "a million [", func(t *testing.T) {
+		fullRun(t)
 		eachReader(t, func(_ *testing.T, w *world, c reader) {
 			const head = `{"session_id":"x","y":`
 			for _, in := range []struct{ text, reason string }{

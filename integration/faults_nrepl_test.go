@@ -140,6 +140,7 @@ var replFaults = []fault{
 		}
 	}},
 	{35, "accepts and is silent: a failure at the timeout, since it may be busy", func(t *testing.T) {
+		fullRun(t)
 		evalFault(t, nil, `127.0.0.1:$PORT accepted the connection but did not answer "clone" within $TOOK; the server may be busy`, faulty(fakes.Silent()))
 	}},
 	{35, "resets in the middle of the evaluation, or of a message", func(t *testing.T) {
@@ -149,6 +150,7 @@ var replFaults = []fault{
 			"127.0.0.1:$PORT from .nrepl-port: the connection was closed without an answer; [::1]:$PORT from .nrepl-port: connection refused")
 	}},
 	{37, "prints 1 GB: bounded memory", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(eval("run-tests", "(run-tests)", ":timeout 120"), bash("look", notePeak)))
 		// Most servers cut what is printed into messages of 1024 characters, some do not.
 		script := w.withREPL().On("(run-tests)").OutRepeated(strings.Repeat("x", 1023)+"\n", 64<<10)
@@ -166,6 +168,7 @@ var replFaults = []fault{
 		assert.Assert(t, units(text) <= 9500 && strings.Contains(text, "\n| END\n"), "%d units", units(text))
 	}},
 	{37, "prints 64 MB without a line's end, or as one value: over the limit of a string, said as that", func(t *testing.T) {
+		fullRun(t)
 		for _, m := range []fakes.Message{{"out": strings.Repeat("x", 64_000_000)}, {"value": strings.Repeat("x", 64_000_000)}} {
 			w := newFaultWorld(t, hooksEDN(eval("run-tests", "(run-tests)", ":timeout 60"), bash("look", notePeak)))
 			w.withREPL().On("(run-tests)").Message(m)
@@ -178,6 +181,7 @@ var replFaults = []fault{
 		}
 	}},
 	{37, "an infinite loop is interrupted", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(eval("run-tests", "(run-tests)", ":timeout 1", ":required? true", retry)))
 		server := w.scripted(func(e *fakes.Expect) { e.Hang() })
 		stop, run := w.bothAtOnce()
@@ -190,6 +194,7 @@ var replFaults = []fault{
 		}
 	}},
 	{37, "an infinite loop that nothing interrupts", func(t *testing.T) {
+		fullRun(t)
 		evalFault(t, func(e *fakes.Expect) { e.HangUninterruptible() },
 			"timed out after 1 s; the server did not confirm the interrupt, so the code may still be running")
 	}},
@@ -265,6 +270,7 @@ var bencodeFaults = []fault{
 		}
 	}},
 	{36, "whatever the port speaks, the hooks around an edit let it pass", func(t *testing.T) {
+		fullRun(t)
 		for _, f := range []fakes.Fault{
 			fakes.HTTPAnswer(), fakes.RedisAnswer(), fakes.SSHBanner(), fakes.ResetConnection(), fakes.HalfClosed(), fakes.DropMidFrame(), fakes.Silent(), fakes.NeverDone(),
 			fakes.HugeLength(), fakes.NegativeLength(), fakes.BadInteger(), fakes.DeepNesting(100_000), fakes.Garbage([]byte("4:spam")), fakes.ForeignIDs(),
@@ -296,6 +302,7 @@ var bencodeFaults = []fault{
 		}
 	}},
 	{36, "unsorted and duplicate keys, a frame split at every byte, several in one, foreign ids, done twice, slow", func(t *testing.T) {
+		fullRun(t)
 		for _, f := range []fakes.Fault{
 			fakes.UnsortedKeys(), fakes.DuplicateKeys(), fakes.SplitEveryByte(), fakes.Joined(), fakes.ForeignIDs(), fakes.DoneTwice(), fakes.SlowOutput(20 * time.Millisecond),
 		} {
@@ -308,6 +315,7 @@ var bencodeFaults = []fault{
 		w.failed(w.stop(), "run-tests", "1 failure in 1 test", "ours", "=> {:test 1 :fail 1 :error 0}")
 	}},
 	{36, "done never", func(t *testing.T) {
+		fullRun(t)
 		evalFault(t, pass, "timed out after 1 s; the server did not confirm the interrupt, so the code may still be running", faulty(fakes.NeverDone()))
 	}},
 	{36, "need-input, unknown-op, namespace-not-found, interrupted, unknown-session", func(t *testing.T) {

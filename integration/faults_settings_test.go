@@ -94,6 +94,9 @@ var settingsFaults = []fault{
 	{15, "what cannot be edited is refused with line and column, and nothing is changed", func(t *testing.T) {
 		for _, c := range refusedSettings {
 			t.Run(c.name, func(t *testing.T) {
+				if len(c.text) > 1<<20 {
+					fullRun(t)
+				}
 				t.Parallel()
 				w := newFaultProgram(t, fakes.WithFile(localSettings, c.text, 0o644), fakes.WithHooks(hooksEDN(bash("tests", "true"))))
 				w.neverInstalls("$PROJECT/.claude/settings.local.json:" + c.said)
@@ -332,6 +335,7 @@ var settingsFaults = []fault{
 		w.nothingLeft(w.state, w.project.Dir(), w.home)
 	}},
 	{18, "killed at any moment: old file or new file (every system call: belongs to another issue)", func(t *testing.T) {
+		fullRun(t)
 		const old = "{\n  \"model\": \"x\"\n}\n"
 		w := newProgramWorld(t, fakes.WithFile(localSettings, old, 0o644), fakes.WithHooks("{}"))
 		assert.Equal(t, w.hook("install").exit, 0)

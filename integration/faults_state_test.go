@@ -36,6 +36,7 @@ var attemptOne = []string{"Hook 'tests' failed: exit 1", "This stop is blocked: 
 
 var stateFaults = []fault{
 	{49, "60 hooks of one session at once, with other commands between them: no lost count", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(bash("tests", "exit 1", retry, ":max-retries 0")))
 		var all sync.WaitGroup
 		var mu sync.Mutex
@@ -117,6 +118,7 @@ var stateFaults = []fault{
 		assert.DeepEqual(t, w.stateFiles(), []string{"drwx------ " + normalize(w.userState(), w.names())})
 	}},
 	{49, "a lock that is never given back is waited for 5 s, and nothing blocks without a count", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
 		defer w.holdLock()()
 		r := w.stop()

@@ -287,6 +287,7 @@ var gauntletFaults = []fault{
 		assert.Assert(t, slices.Contains(again.files(), "A src/c.txt"), "%v", again.files())
 	}},
 	{53, "100,000 files", func(t *testing.T) {
+		fullRun(t)
 		w := newChecked(t)
 		for i := range 200 {
 			dir := w.project.Path(fmt.Sprintf("many/%d", i))

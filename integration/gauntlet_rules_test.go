@@ -92,6 +92,7 @@ var gauntletRules = []ruleTest{
 		assert.Equal(t, got.Gates[2].Why, "check a failed, and fail_fast is set")
 	}},
 	{title: "a timeout ends the whole process group", run: func(t *testing.T) {
+		fullRun(t)
 		w := newChecked(t)
 		w.project.Write(".gauntlet/checks/tests.yml", "command: 'sleep 60 & echo $! > \"$WORLD/pid\"; wait'\ntimeout: 0.5\n")
 		r := w.gauntlet("run")
@@ -104,6 +105,7 @@ var gauntletRules = []ruleTest{
 		await(t, func() bool { return syscall.Kill(pid, 0) != nil })
 	}},
 	{title: "the own deadline gives a verdict before the host's timeout", run: func(t *testing.T) {
+		fullRun(t)
 		w := newChecked(t)
 		w.project.Write(".claude/settings.local.json", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"agent-gauntlet stop-hook","timeout":5}]}]}}`)
 		w.project.Write(".gauntlet/checks/tests.yml", "command: sleep 60\ntimeout: 400\n")
@@ -112,6 +114,7 @@ var gauntletRules = []ruleTest{
 		assert.Assert(t, r.raw.Elapsed > 3500*time.Millisecond && r.raw.Elapsed < 4900*time.Millisecond, "%v", r.raw.Elapsed)
 	}},
 	{title: "the own deadline ends a review too", run: func(t *testing.T) {
+		fullRun(t)
 		w := newGauntlet(t, map[string]string{
 			"config.yml": "base_branch: main\ncli:\n  default_preference: [slow]\n  adapters: {slow: {command: [sleep, '60']}}\n" +
 				"entry_points:\n  - path: .\n    reviews: [words]\n    checks: [tests]\n",
@@ -196,6 +199,7 @@ var gauntletRules = []ruleTest{
 		w.gauntlet("run", "-g", "test").is(1, "", "agent-gauntlet: unknown gate \"test\"; did you mean \"tests\"?; the gates are: tests\n")
 	}},
 	{title: "a run waits for the one in progress and takes its verdict", run: func(t *testing.T) {
+		fullRun(t)
 		w := newChecked(t)
 		w.project.Write(".gauntlet/checks/tests.yml", "command: 'echo ran >> \"$WORLD/runs\"; sleep 1; exit 1'\n")
 		w.project.Write("src/b.txt", "x\n")
@@ -307,6 +311,7 @@ var gauntletRules = []ruleTest{
 		assert.Equal(t, w.project.Read("gauntlet_logs/state.json.bad"), "{nonsense")
 	}},
 	{title: "many runs at once: the gates run once, and all have the verdict", run: func(t *testing.T) {
+		fullRun(t)
 		w := newChecked(t)
 		w.project.Write(".gauntlet/checks/tests.yml", "command: 'echo ran >> \"$WORLD/runs\"; sleep 1.5; exit 1'\n")
 		w.project.Write("src/b.txt", "x\n")
@@ -325,6 +330,7 @@ var gauntletRules = []ruleTest{
 		w.blocks(w.stop(), fmt.Sprintf("attempt %d of 4", ran+1))
 	}},
 	{title: "every way in which an event can arrive", run: func(t *testing.T) {
+		fullRun(t)
 		w := newChecked(t)
 		w.project.Write("src/b.txt", "BROKEN\n")
 		w.project.Write(".gauntlet/config.yml", oneCheck+"max_retries: 100\n")
@@ -409,6 +415,7 @@ func TestGauntletRules(t *testing.T) {
 
 // TestGauntletRulesAlone runs before everything that runs in parallel.
 func TestGauntletRulesAlone(t *testing.T) {
+	fullRun(t)
 	for _, r := range gauntletRules {
 		if r.alone {
 			t.Run(r.title, r.run)

@@ -169,6 +169,7 @@ var gauntletStdin = []scenario{
 		w.stopWith(fakes.Pretty(w.stopEvent())).is(0, "", saysNothing)
 	}},
 	{seed003, stdinBehaviours, "Times out after 5 seconds if stdin stays open with no data", func(t *testing.T) {
+		fullRun(t)
 		w := newGauntlet(t, nil)
 		r := w.stopWith(fakes.EmptyOpen())
 		r.is(0, "", saysNoConfig)
@@ -203,6 +204,7 @@ var gauntletStdin = []scenario{
 		assert.Assert(t, r.raw.Elapsed < 10*time.Second, "%v", r.raw.Elapsed)
 	}},
 	{seed003, stdinBehaviours, "Never blocks indefinitely", func(t *testing.T) {
+		fullRun(t)
 		w := newGauntlet(t, nil)
 		for _, in := range []fakes.Stdin{fakes.Half(w.stopEvent()), fakes.BlankLine()} {
 			r := w.stopWith(in)

@@ -75,6 +75,7 @@ func TestGauntletLiteralEndsTheWork(t *testing.T) {
 
 // brepl chains the gates as one of its hooks, alone or with both programs' hooks side by side.
 func TestGauntletUnderBrepl(t *testing.T) {
+	fullRun(t)
 	gauntletProgram(t)
 	brepl(t)
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 
 // Pins issue 3, 5: `hookkit repl` serves a script to a real hook, and removes its port file when it ends, by TERM or by the end of stdin.
 func TestHookkitREPL(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	program := built(t, "hookkit")
 	for _, c := range []struct {

@@ -241,6 +241,7 @@ func TestLsFaults(t *testing.T) {
 
 // In containers and on servers: thousands of files and processes do not slow the search down.
 func TestLsAmongThousands(t *testing.T) {
+	fullRun(t)
 	if !alone(t) {
 		return
 	}

@@ -44,6 +44,14 @@ func runAndStopServers(m *testing.M) int {
 	return m.Run()
 }
 
+// fullRun leaves a test to the full run: load, endurance, huge inputs, waits of seconds, real servers, stories told again.
+func fullRun(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
+}
+
 // skipOrFail ends a test whose surroundings are missing: a failure in CI, where everything must run, else a skip.
 func skipOrFail(t *testing.T, format string, args ...any) {
 	t.Helper()

@@ -62,6 +62,7 @@ func freshJVM(t *testing.T) *replServer {
 
 func needJVM(t *testing.T) {
 	t.Helper()
+	fullRun(t)
 	out, err := exec.CommandContext(t.Context(), "../scripts/jvm-nrepl", "--check").CombinedOutput()
 	if err != nil {
 		skipOrFail(t, "no nREPL on a local JVM: %s", strings.TrimSpace(string(out)))

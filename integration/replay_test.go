@@ -78,6 +78,7 @@ func everyCall(lab.Call) bool { return true }
 
 // TestReplayParrot pins "played with hooks that answer as recorded": all 254 calls, and not one difference.
 func TestReplayParrot(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	self, err := os.Executable()
 	assert.NilError(t, err)

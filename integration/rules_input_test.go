@@ -42,11 +42,13 @@ var inputRules = []ruleTest{
 		assert.Equal(t, w.wrote("trace"), "absent")
 	}},
 	{title: "an event of more than 64 MiB is exit 1", run: func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
 		event := w.stopEvent(fakes.Set("last_assistant_message", strings.Repeat("x", 64<<20)))
 		w.run(fakes.HeldOpen(event), "hook", "stop").is(1, "", "the event is too large: more than 67108864 bytes\n")
 	}},
 	{title: "an event of 32 MiB is an event", run: func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, hooksEDN(bash("tests", leaveTrace)))
 		event := w.stopEvent(fakes.Set("last_assistant_message", strings.Repeat("x", 32<<20)))
 		w.run(fakes.HeldOpen(event), "hook", "stop").is(0, approve, "")
@@ -82,6 +84,7 @@ var inputRules = []ruleTest{
 		assert.DeepEqual(t, counted, map[string]string{fmt.Sprintf("{\"tests\" %d}\n", len(shapes)): "once", "{\"tests\" 1}\n": "once"})
 	}},
 	{title: "nothing on an open stdin runs the hooks after 5 s", run: func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, hooksEDN(bash("tests", leaveTrace)))
 		r := w.run(fakes.EmptyOpen(), "hook", "stop")
 		r.is(0, approve, "")

@@ -187,6 +187,7 @@ var replRules = []ruleTest{
 		assert.DeepEqual(t, ops, []string{"clone", "eval", "interrupt", "close"})
 	}},
 	{title: "an evaluation that no interrupt ends cannot hold the hook", run: func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, hooksEDN(eval("run-tests", "(stuck)", ":timeout 1")))
 		w.withREPL().On("(stuck)").HangUninterruptible()
 		r := w.stop()

@@ -129,6 +129,7 @@ var runRules = []ruleTest{
 		assert.Assert(t, trace == "term\nchild\n" || trace == "child\nterm\n", "%q", trace)
 	}},
 	{title: "2 s after TERM comes KILL", run: func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, hooksEDN(bash("deaf", `exec 2>/dev/null; trap 'echo term >> "$WORLD/trace"' TERM; while :; do sleep 0.1; done`, ":timeout 1", retry)))
 		r := w.stop()
 		r.is(2, tellUser("brepl: 'deaf' failed, attempt 1/10"), blocked(
@@ -139,6 +140,7 @@ var runRules = []ruleTest{
 		assert.Equal(t, w.wrote("trace"), "term\n")
 	}},
 	{title: "children left behind get TERM", run: func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, hooksEDN(bash("server", `(trap 'echo term > "$WORLD/trace"; exit' TERM; touch "$WORLD/ready"; sleep 30 & wait) & while ! test -e "$WORLD/ready"; do sleep 0.01; done; echo $! > "$WORLD/pid"`)))
 		r := w.stop()
 		r.is(0, approve, "")

@@ -235,6 +235,7 @@ var stateRules = []ruleTest{
 		assert.DeepEqual(t, foreign(), want)
 	}},
 	{title: "a held lock is waited for at most 5 s, and what cannot be counted does not block", run: func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
 		defer w.holdLock()()
 		r := w.stop()

@@ -59,6 +59,7 @@ func TestRules(t *testing.T) {
 
 // TestRulesAlone runs before everything that runs in parallel.
 func TestRulesAlone(t *testing.T) {
+	fullRun(t)
 	for _, r := range rules {
 		if r.alone {
 			t.Run(r.title, r.run)

@@ -14,6 +14,7 @@ import (
 
 // TestEventAfterAStandstill: while a machine stands still, no time counts in which the event should have come.
 func TestEventAfterAStandstill(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	w := newWorld(t, "")
 	cmd := exec.CommandContext(t.Context(), brepl(t), "hook", "stop")

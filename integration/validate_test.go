@@ -294,6 +294,7 @@ var repairFaults = []fault{
 		}
 	}},
 	{45, "1 MB on one line, 100,000 openers", func(t *testing.T) {
+		fullRun(t)
 		w := newFaultWorld(t, "")
 		line := func(n int) string { return "[" + strings.Repeat("(f 1) ", n) + "]" }
 		deep := func(n int) string { return strings.Repeat("(", n) + strings.Repeat(")", n) }

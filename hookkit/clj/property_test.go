@@ -108,6 +108,9 @@ func TestSourceOfFormReadsTheSame(t *testing.T) {
 }
 
 func TestLinearTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	// Fault 45: 1 MB on one line, 100,000 openers.
 	shapes := map[string]func(size int) string{
 		"code":               func(n int) string { return string(sampleOf(n)) },

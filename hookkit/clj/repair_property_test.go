@@ -133,6 +133,9 @@ func oneLine(size int) string { return strings.Repeat("(ab [c d] {:e f}) ", size
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
 func TestRepairTakesLinearTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	t.Parallel()
 	// Fault 45.
 	for name, shape := range hugeShapes {
@@ -153,6 +156,9 @@ func TestRepairTakesLinearTime(t *testing.T) {
 }
 
 func TestRepairOfHugeText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	// Fault 45: 1 MB on one line and 100,000 openers end balanced or refused.
 	for name, text := range map[string]string{
 		"openers":     strings.Repeat("(", 100_000),

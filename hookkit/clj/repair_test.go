@@ -109,6 +109,9 @@ func TestRepairLeavesBalancedTextAlone(t *testing.T) {
 }
 
 func TestRepairRefusesATextThatIsTooLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	// Fault 45.
 	src := append(bytes.Repeat([]byte{' '}, maxRepairBytes), ')')
 	r := Repair(src, RepairOptions{})

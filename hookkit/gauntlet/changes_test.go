@@ -161,6 +161,9 @@ func TestSnapshotReplaces(t *testing.T) {
 
 // Names of any bytes come out of git as they are on the disk.
 func TestSnapshotNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	t.Parallel()
 	p, s := snapped(t)
 	first := s.must(t)

@@ -135,6 +135,9 @@ func (c *lateContext) Err() error {
 }
 
 func TestReviewAtTheDeadline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	t.Parallel()
 	p, r, s := reviewedProject(t)
 	p.Write("a.txt", "x\n")

@@ -13,6 +13,9 @@ import (
 
 // TestConfirmed pins that an answer counts only when the plain event still gets the first one, and quickly: otherwise the step is skipped.
 func TestConfirmed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		command, skipped string

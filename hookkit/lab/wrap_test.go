@@ -140,6 +140,9 @@ func TestRecordDoesNotShow(t *testing.T) {
 }
 
 func TestRecordSharesTheGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	// Pins "process group": the client's TERM to the group reaches the hook once, and its KILL leaves nothing.
 	b := newBench(t)
 	log := filepath.Join(b.home, "log")

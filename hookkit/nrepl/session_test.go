@@ -321,6 +321,9 @@ func TestEvalWaitsForItsTurn(t *testing.T) {
 
 // Fault 37: a 256 MB print does not grow memory.
 func TestEvalBigPrint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	const messages = 256
 	chunk := "d2:id1:23:out1048576:" + strings.Repeat("x", 1<<20) + "e"
 	s := session(t, func(p *peer) {

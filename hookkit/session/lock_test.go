@@ -72,6 +72,9 @@ func process(t *testing.T, root, role string) *exec.Cmd {
 }
 
 func TestNoCountIsLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	// Fault 49: 60 hooks of one session at once. Goroutines and processes together.
 	root := t.TempDir()
 	s, other := open(t, root, "s"), open(t, root, "other")

@@ -327,6 +327,9 @@ func TestWriteLosesNoRename(t *testing.T) {
 }
 
 func TestWriteBesideAnAgent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	// Fault 19 under stress: an agent rewrites by rename what it likes, we add to what we have read. Its last word always stands.
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")

@@ -307,6 +307,9 @@ func TestPlanNotes(t *testing.T) {
 
 // Faults 15: 5 MB.
 func TestPlanLargeFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	assert.NilError(t, growth.Linear(12_500, func(size int) func() {
 		in := `{"x": ["` + strings.Repeat(strings.Repeat("a", 98)+`","`, size) + `"], "hooks": {}}`
 		return func() { assert.Assert(t, bytes.HasPrefix(plan(t, in, allFour()).Data, []byte(in[:len(in)-2]))) }

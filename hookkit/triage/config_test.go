@@ -250,6 +250,9 @@ func TestHomeOfUser(t *testing.T) {
 
 // TestTooManyKeywords: what the tables cannot hold is left out, and the rules of the program stay.
 func TestTooManyKeywords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	t.Parallel()
 	for _, n := range []int{1, 300, 40_000} {
 		var words []string

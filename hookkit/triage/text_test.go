@@ -139,6 +139,9 @@ func TestMask(t *testing.T) {
 // TestMuchSpeech pins that a session in which books are pasted does not hang the hook: the evidence of 35,000 sentences was compared
 // with itself once.
 func TestMuchSpeech(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	t.Parallel()
 	rules, err := newEngine(nil)
 	assert.NilError(t, err)

@@ -92,6 +92,9 @@ func TestOutputIsCleanAndBounded(t *testing.T) {
 
 // TestOutputTakesLinearTime: 1 MiB of one long case, of many cases, and of nothing known.
 func TestOutputTakesLinearTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only in the full run, without -short")
+	}
 	t.Parallel()
 	for _, unit := range []string{"    indented\n", "--- FAIL: TestX (0.00s)\n", "nothing known\n", "\n", "\r"} {
 		assert.NilError(t, growth.Linear(1<<16/len(unit), func(size int) func() {

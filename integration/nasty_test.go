@@ -3,11 +3,14 @@
 package integration
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
+	"github.com/hookkit/brepl/fakes"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -78,4 +81,27 @@ func TestNastyOutputOfAHook(t *testing.T) {
 	r := w.stop()
 	assert.Equal(t, r.exit, 2)
 	assert.Assert(t, strings.Contains(r.stderr, "\n"+read), "%q\nwant %q", r.stderr, read)
+}
+
+// Who looks into a hook sees what it prints: nothing is taken out, and nothing steers the terminal.
+func TestNastyOutputOfACheckedHook(t *testing.T) {
+	t.Parallel()
+	printed, _ := nastyOutput()
+	dir := realTempDir(t)
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "nasty"), []byte(printed), 0o600))
+	assert.NilError(t, fakes.WriteProgram(filepath.Join(dir, "hook"), "#!/bin/sh\nhead -3 '"+dir+"/nasty' >&2\nexit 2\n"))
+	exit, stdout, stderr := runHookkit(t, dir, "check", "--", "./hook")
+	assert.Equal(t, exit, 0, stdout)
+	assert.Assert(t, strings.Contains(stdout, `the agent reads: Stop hook feedback: [./hook]: \x1b[31mred\x1b[0m \u009b31mred\u009b0m, the same in one character \x1b]0;title\atitle`), stdout)
+	assert.Assert(t, !strings.ContainsFunc(stdout+stderr, text.Steers), "%q", stdout+stderr)
+}
+
+// A settings file that is no JSON is told without what stands in it steering anything.
+func TestNastySettings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "{:stop []}")
+	w.project.Write(".claude/settings.local.json", "{\u202e\x1b[31m}")
+	r := w.hook("install")
+	assert.Assert(t, r.exit != 0 && strings.Contains(r.stderr, `\u202e`), "%d %q", r.exit, r.stderr)
+	assert.Assert(t, !strings.ContainsFunc(r.stdout+r.stderr, text.Steers), "%q", r.stdout+r.stderr)
 }

@@ -13,11 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // lsCommand is `brepl ls`.
@@ -88,9 +88,9 @@ func lsJSON(p *cli.Program, servers []*nrepl.Server, notes []string) error {
 			s.Address(), s.Port, s.PID, s.Dir, s.Kind, s.Versions, s.Source, s.Chosen, s.Why,
 		})
 	}
-	text, err := json.Marshal(out)
+	line, err := json.Marshal(out)
 	if err == nil {
-		_, err = p.Stdout.Write(append(text, '\n'))
+		_, err = p.Stdout.Write(append(line, '\n'))
 	}
 	return err
 }
@@ -120,7 +120,7 @@ func lsTable(p *cli.Program, servers []*nrepl.Server, notes []string) error {
 		}
 	}
 	for _, note := range notes {
-		b.WriteString(style.Yellow(printable(note)) + "\n")
+		b.WriteString(style.Yellow(text.Escaped(note, "")) + "\n")
 	}
 	_, err := io.WriteString(p.Stdout, b.String())
 	return err
@@ -131,7 +131,7 @@ func columns(rows [][]string) []string {
 	var widths []int
 	for _, row := range rows {
 		for i := range row {
-			if row[i] = printable(row[i]); i == len(widths) {
+			if row[i] = text.Escaped(row[i], ""); i == len(widths) {
 				widths = append(widths, 0)
 			}
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
@@ -146,15 +146,6 @@ func columns(rows [][]string) []string {
 		lines = append(lines, strings.TrimRight(b.String(), " "))
 	}
 	return lines
-}
-
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }
 
 // versions has those that are known, by name.

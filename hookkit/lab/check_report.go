@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/hookkit/brepl/fakes/claudecode"
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // printCheck prints a report and returns the exit code.
@@ -86,7 +84,7 @@ func (r *CheckReport) table(style cli.Style) string {
 			_, _ = fmt.Fprintf(&b, "  %s %s (%s): %s\n    %s\n    Mend: %s\n", mark, style.Bold(f.Fault), f.Step, visible(f.Detail), f.Meaning, f.Mend)
 		}
 	}
-	_, _ = fmt.Fprintf(&b, "\n%s, %s\n", count(faults, "fault"), count(warnings, "warning"))
+	_, _ = fmt.Fprintf(&b, "\n%s, %s\n", text.Count(faults, "fault"), text.Count(warnings, "warning"))
 	return b.String()
 }
 
@@ -104,14 +102,14 @@ func (e CheckedEvent) line(b *strings.Builder, s CheckStep, style cli.Style) {
 			break
 		}
 	}
-	text := s.Follows
+	follows := s.Follows
 	if s.Skipped != "" {
-		mark, text = style.Dim("skipped"), s.Skipped
+		mark, follows = style.Dim("skipped"), s.Skipped
 	}
 	if s.MS > 0 {
 		ms = msText(s.MS)
 	}
-	_, _ = fmt.Fprintf(b, "  %s %-34s %8s  %s\n", mark, s.Name, ms, visible(text))
+	_, _ = fmt.Fprintf(b, "  %s %-34s %8s  %s\n", mark, s.Name, ms, visible(follows))
 	for _, t := range s.Told {
 		_, _ = fmt.Fprintf(b, "            the agent reads: %s\n", brief(t.Text))
 	}
@@ -167,39 +165,18 @@ func permissionText(r claudecode.Reaction) string {
 	return "the tool runs"
 }
 
-const briefLength = 160
-
 // visible is a text for a terminal: what would steer it is written as an escape. Lines and tabs stay.
-func visible(text string) string {
-	steers := func(r rune) bool {
-		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
-	}
-	if !strings.ContainsFunc(text, steers) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if steers(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func visible(s string) string { return text.Escaped(s, "\n\t") }
 
 // brief is a text in one line of bounded length.
-func brief(text string) string {
-	text = visible(strings.Join(strings.Fields(text), " "))
-	if utf8.RuneCountInString(text) > briefLength {
-		text = string([]rune(text)[:briefLength-1]) + "…"
-	}
-	return text
+func brief(s string) string {
+	const longest = 160
+	return text.CutRunes(text.Escaped(strings.Join(strings.Fields(s), " "), ""), longest)
 }
 
 // onStderr is the first line of stderr for the end of a sentence, "" where there is none.
-func onStderr(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+func onStderr(printed string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(printed), "\n")
 	if line == "" {
 		return ""
 	}
@@ -213,13 +190,6 @@ func someOf(names []string) string {
 		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	return strings.Join(names, ", ")
-}
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func msText(ms float64) string { return fmt.Sprintf("%.1f ms", ms) }

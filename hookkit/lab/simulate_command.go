@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 func simulateCommand() cli.Command {
@@ -37,7 +38,7 @@ hooks of a real one run. Exit 0: every expect came true. Exit 1: one did not, or
 			if err != nil {
 				return p.UsageError(err)
 			}
-			text, err := readScript(p, args[0])
+			script, err := readScript(p, args[0])
 			if err != nil {
 				return p.UsageError(err)
 			}
@@ -46,7 +47,7 @@ hooks of a real one run. Exit 0: every expect came true. Exit 1: one did not, or
 			}
 			ctx, stop := cli.Interruptible(ctx)
 			defer stop()
-			sim, err := Simulate(ctx, args[0], text, SimulateOptions{Dir: project, Env: p.Env})
+			sim, err := Simulate(ctx, args[0], script, SimulateOptions{Dir: project, Env: p.Env})
 			if err != nil {
 				_, _ = fmt.Fprintln(p.Stderr, visible(err.Error()))
 				return 1
@@ -89,7 +90,7 @@ func printSimulation(p *cli.Program, sim *Simulation, asJSON bool) int {
 		_, _ = fmt.Fprintln(p.Stderr, visible(failure))
 	}
 	if len(sim.Failures) > 0 {
-		_, _ = fmt.Fprintf(p.Stderr, "%s did not come true\n", count(len(sim.Failures), "expectation"))
+		_, _ = fmt.Fprintf(p.Stderr, "%s did not come true\n", text.Count(len(sim.Failures), "expectation"))
 		return 1
 	}
 	return 0

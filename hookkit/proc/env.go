@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Var is one variable to set.
@@ -85,12 +87,7 @@ func entryName(entry string) (string, bool) {
 }
 
 // short keeps an error on one line of a sane length.
-func short(s string) string {
-	if len(s) > 60 {
-		return s[:60] + "…"
-	}
-	return s
-}
+func short(s string) string { return text.CutBytes(s, 60) }
 
 // prepare checks a command and finds its program. It returns the program's path
 // and the environment to give to it.

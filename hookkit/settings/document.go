@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // MaxBytes is how large a settings file may be to be edited: 32 MiB.
@@ -326,13 +327,13 @@ func (d *document) syntax(err error) *Error {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
-	return d.errorf(min(offset+column-1, len(d.data)), "not valid JSON: %s", oneLine(err.Error()))
+	return d.errorf(min(offset+column-1, len(d.data)), "not valid JSON: %s", text.Escaped(err.Error(), "")) // hujson quotes what it found as it is
 }
 
-// placeIn reads "hujson: line 3, column 7: …"; the start of the file where the text has another form. fmt.Sscanf would do it too, for 49 KB
+// placeIn reads "hujson: line 3, column 7: …"; the start of the file where the message has another form. fmt.Sscanf would do it too, for 49 KB
 // in every program.
-func placeIn(text string) (line, column int) {
-	rest, _ := strings.CutPrefix(text, "hujson: line ")
+func placeIn(message string) (line, column int) {
+	rest, _ := strings.CutPrefix(message, "hujson: line ")
 	first, rest, _ := strings.Cut(rest, ", column ")
 	second, _, _ := strings.Cut(rest, ":")
 	line, lineErr := strconv.Atoi(first)
@@ -341,20 +342,6 @@ func placeIn(text string) (line, column int) {
 		return 1, 1
 	}
 	return line, column
-}
-
-// oneLine escapes control characters: hujson quotes what it found as it is.
-func oneLine(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRune(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
 }
 
 // position returns line and column of an offset, both from 1, the column in

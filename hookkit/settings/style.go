@@ -147,7 +147,7 @@ type member struct {
 	value node
 }
 
-func text(s string) node { return node{literal: string(hujson.String(s))} }
+func str(s string) node { return node{literal: string(hujson.String(s))} }
 
 // write renders n; indent is that of the line it begins on.
 func (st *style) write(b *strings.Builder, n node, indent string, flat bool) {

@@ -112,11 +112,11 @@ func (d *document) before(st *style, order []string, m member) (edit, bool) {
 }
 
 func (e Entry) node(handlersInline bool) node {
-	h := []member{{"type", text("command")}, {"command", text(e.Command)}}
+	h := []member{{"type", str("command")}, {"command", str(e.Command)}}
 	if e.Args != nil {
 		args := make([]node, len(e.Args))
 		for i, a := range e.Args {
-			args[i] = text(a)
+			args[i] = str(a)
 		}
 		h = append(h, member{"args", node{items: args, oneLine: true}})
 	}
@@ -124,9 +124,9 @@ func (e Entry) node(handlersInline bool) node {
 		h = append(h, member{"timeout", node{literal: strconv.FormatInt(int64(e.Timeout/time.Second), 10)}})
 	}
 	if e.StatusMessage != "" {
-		h = append(h, member{statusMessage, text(e.StatusMessage)})
+		h = append(h, member{statusMessage, str(e.StatusMessage)})
 	}
-	entry := []member{{"matcher", text(e.Matcher)}, {"hooks", node{items: []node{{members: h}}, oneLine: handlersInline}}}
+	entry := []member{{"matcher", str(e.Matcher)}, {"hooks", node{items: []node{{members: h}}, oneLine: handlersInline}}}
 	if e.NoMatcher && e.Matcher == "" {
 		entry = entry[1:]
 	}

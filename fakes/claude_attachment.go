@@ -2,7 +2,6 @@ package fakes
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/hookkit/brepl/fakes/claudecode"
@@ -70,12 +69,12 @@ func (at *attachments) hook(h HookRun) {
 		return
 	}
 	if h.Reaction.Ended { // recording gauntlet-continue-false
-		at.add("hook_stopped_continuation", object{{"message", stopReason(h)}}, nil)
+		at.add("hook_stopped_continuation", object{{"message", h.Reaction.Parts.StopReason}}, nil)
 	}
-	failure := h.failure()
+	failure, parts := h.failure(), h.Reaction.Parts
 	switch {
-	case blockReason(h) != "":
-		at.add("hook_blocking_error", nil, object{{"blockingError", object{{"blockingError", blockReason(h)}, {"command", h.Command}}}})
+	case parts.Error != "":
+		at.add("hook_blocking_error", nil, object{{"blockingError", object{{"blockingError", parts.Error}, {"command", h.Command}}}})
 	case h.Reaction.Blocked:
 		// Recordings stop-blocked-plain-exit2, write-unfixable-deny: what the agent reads is all there is.
 	case failure != "":
@@ -83,15 +82,11 @@ func (at *attachments) hook(h HookRun) {
 	case strings.TrimSpace(h.Stdout+h.Stderr) != "":
 		at.add("hook_success", nil, object{{"content", ""}, {"stdout", h.Stdout}, {"stderr", h.Stderr}, {"exitCode", h.Exit}, {"command", h.Command}, took})
 	}
-	for _, t := range h.Reaction.Shown {
-		if t.As == claudecode.AsMessage {
-			at.add("hook_system_message", object{{"content", strings.TrimPrefix(t.Text, at.name+" says: ")}}, nil)
-		}
+	if parts.Message != "" {
+		at.add("hook_system_message", object{{"content", parts.Message}}, nil)
 	}
-	for _, t := range h.Reaction.Told {
-		if _, text, ok := strings.Cut(t.Text, " hook additional context: "); ok && t.As != claudecode.AsResult {
-			at.add("hook_additional_context", object{{"content", []string{text}}}, nil)
-		}
+	if parts.Context != "" {
+		at.add("hook_additional_context", object{{"content", []string{parts.Context}}}, nil)
 	}
 }
 
@@ -101,33 +96,11 @@ func (at *attachments) hook(h HookRun) {
 // known), an object that it takes makes good for the exit code (recording
 // interactive-clear-exit).
 func (h HookRun) failure() string {
-	taken, refused := claudecode.ReadsObject(h.Event, []byte(h.Stdout))
 	switch {
-	case refused || h.StreamsHeld && (taken || refused):
+	case h.Reaction.Parts.Refused:
 		return "Hook JSON output validation failed — " + h.Reaction.Note
-	case h.Exit != 0 && !taken:
+	case h.Exit != 0 && !h.Reaction.Parts.Taken:
 		return "Failed with non-blocking status code: " + strings.TrimSpace(h.Stderr)
-	}
-	return ""
-}
-
-// blockReason is the reason of a block that the agent reads as an error.
-func blockReason(h HookRun) string {
-	for _, t := range h.Reaction.Told {
-		_, reason, ok := strings.Cut(t.Text, ` hook blocking error from command: "`+h.Command+`": `)
-		if ok && t.As == claudecode.AsSystem {
-			return reason
-		}
-	}
-	return ""
-}
-
-// stopReason is that of a hook which ended the agent's work.
-func stopReason(h HookRun) string {
-	for _, t := range h.Reaction.Shown {
-		if _, reason, ok := strings.Cut(t.Text, " hook stopped continuation: "); ok && t.As == claudecode.AsScreen {
-			return reason
-		}
 	}
 	return ""
 }
@@ -142,13 +115,12 @@ func stopSummary(run EventRun, id string) object {
 		}
 		infos = append(infos, info)
 		output = output || !h.TimedOut && strings.TrimSpace(h.Stdout+h.Stderr) != ""
-		at := slices.IndexFunc(h.Reaction.Told, func(t claudecode.Text) bool { return t.As == claudecode.AsUser })
 		switch {
 		case h.TimedOut:
 		case h.Reaction.Ended:
-			reason = stopReason(h)
-		case at >= 0:
-			errs = append(errs, strings.TrimPrefix(h.Reaction.Told[at].Text, "Stop hook feedback:\n"))
+			reason = h.Reaction.Parts.StopReason
+		case h.Reaction.Parts.Feedback != "":
+			errs = append(errs, h.Reaction.Parts.Feedback)
 		case h.failure() != "":
 			errs = append(errs, h.failure())
 			failed = append(failed, i)

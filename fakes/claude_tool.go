@@ -325,14 +325,15 @@ func (c *Claude) use(a *actor, action string, k call) *Turn {
 	c.after(t, a, k.name, id, input, out, took)
 	if now := stateOf(out.file); out.file != "" && now != landed {
 		t.changed(c.relative(out.file), landed, now, true)
-		t.Told = append(t.Told, claudecode.Text{As: claudecode.AsReminder, Text: fmt.Sprintf(fileWasModified, out.file)})
+		t.Told = append(t.Told, claudecode.Text{As: claudecode.AsSystem, Text: fmt.Sprintf(hookModified, k.name, out.file)})
 	}
 	return t
 }
 
-// fileWasModified tells the agent that a hook changed the file
-// (host-protocol, PostToolUse). The words are in no recording.
-const fileWasModified = "Note: %s was modified, either by the user or by a linter."
+// hookModified tells the agent that a hook changed the file (observed on
+// 2.1.330).
+const hookModified = "PostToolUse:%s hook additional context: PostToolUse hook modified %s after your edit (likely a formatter). " +
+	"Your next Edit will not fail with a stale-file error, but if its old_string targets a region the hook reformatted, Read the file first."
 
 func (c *Claude) after(t *Turn, a *actor, name, id string, input json.RawMessage, out outcome, took int64) {
 	if out.failure != "" {

@@ -41,7 +41,10 @@ func outputRows() []hostRow {
 		{"- Unknown keys are dropped.", []string{"seed-allow-object"}, []hostFact{
 			{"unknown keys are dropped", nil},
 			{"a wrong value refuses the object", nil},
-			{"a missing or foreign hookEventName refuses the object", nil},
+			{"a missing hookEventName refuses the object", nil},
+			{"a refused object at exit 2 blocks with stderr", nil},
+			{"a foreign hookEventName drops all but a block beside it", nil},
+			{"a foreign deny lets the tool run, and the user reads that nothing was checked", nil},
 			{"before a tool the user reads that nothing was checked", nil},
 		}},
 		{"- Exit 2 blocks where blocking exists", []string{"stop-blocked-plain-exit2", "deny-exit2", "stop-nonblocking-failure", "stop-blocked-twice"}, []hostFact{
@@ -92,7 +95,7 @@ func outputRows() []hostRow {
 		}},
 		{"- **A child that still holds our stdout or stderr", nil, []hostFact{
 			{"a held stream loses a block", nil},
-			{"a held stream loses a rewrite", nil},
+			{"a held stream keeps a deny", nil},
 			{"exit 2 and stderr still count", nil},
 			{"a child with streams of its own is harmless", nil},
 		}},

@@ -115,11 +115,14 @@ func postToolUseRows() []hostRow {
 		{"- When a hook changes the file", nil, []hostFact{
 			{"the client tells that a hook changed the file", func(t *testing.T) {
 				turn := post(t, "printf formatted >a")
-				assert.Assert(t, cmp.Contains(turn.ToldText(), "/a was modified"))
+				assert.Assert(t, cmp.Contains(turn.ToldText(), "/a after your edit (likely a formatter). "))
 				assert.DeepEqual(t, turn.Files, []fakes.FileChange{
 					{Path: "a", After: "b", Created: true}, {Path: "a", Before: "b", After: "formatted", ByHook: true},
 				})
 			}},
+		}},
+		{"- Held stream and a rewrite", nil, []hostFact{
+			{"a held stream refuses the tool for a rewrite", nil},
 		}},
 		{"| argv form `hook eval FILE`", []string{"seed-allow-object"}, []hostFact{
 			{"the seed's literal object after a tool: discarded", nil},

@@ -32,11 +32,18 @@ const (
 	denyObject = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"because-hk"}}`
 )
 
+// foreignPart is an object with a part for an event that is another one's.
+func foreignPart(object, event string) string {
+	return strings.TrimSuffix(object, "}") + `,"hookSpecificOutput":{"hookEventName":"` + event + `","additionalContext":"because-hk"}}`
+}
+
 func clientOutputRows() []clientRow {
 	twice := toldTwice("{stop}", "because-hk")
 	around := "text around JSON makes it plain text"
 	wrong := "a wrong value refuses the object"
-	name := "a missing or foreign hookEventName refuses the object"
+	stderr := "a refused object at exit 2 blocks with stderr"
+	foreign := "a foreign hookEventName drops all but a block beside it"
+	foreignDeny := `{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"deny","permissionDecisionReason":"because-hk"}}`
 	rows := []clientRow{
 		blockedStop("pretty-printed and with a byte order mark", "pretty", 0, "{\n  \"decision\": \"block\",\n  \"reason\": \"because-hk\"\n}\n", "", twice...),
 		blockedStop("pretty-printed and with a byte order mark", "mark", 0, "\ufeff"+blockObject, "", twice...),
@@ -49,8 +56,23 @@ func clientOutputRows() []clientRow {
 		letStop(wrong, "reason", 0, `{"decision":"block","reason":5,"systemMessage":"because-hk"}`, ""),
 		letStop(wrong, "continue", 0, `{"decision":"block","reason":"because-hk","continue":"yes"}`, ""),
 		letStop(wrong, "decision", 0, `{"decision":"allow","reason":"because-hk"}`, ""),
-		letStop(name, "missing", 0, `{"decision":"block","reason":"because-hk","hookSpecificOutput":{}}`, ""),
-		letStop(name, "foreign", 0, `{"decision":"block","reason":"because-hk","hookSpecificOutput":{"hookEventName":"PreToolUse"}}`, ""),
+		letStop("a missing hookEventName refuses the object", "", 0, `{"decision":"block","reason":"because-hk","hookSpecificOutput":{}}`, ""),
+		blockedStop(stderr, "value", 2, `{"decision":"allow","reason":"because-hk"}`, missing, told(claudecode.AsUser, exit2Text+missing)),
+		blockedStop(stderr, "name", 2, `{"decision":"block","reason":"because-hk","hookSpecificOutput":{}}`, "because-hk err", told(claudecode.AsUser, exit2Text+"because-hk err")),
+		blockedStop(stderr, "two documents", 2, blockObject+blockObject, "because-hk err", told(claudecode.AsUser, exit2Text+"because-hk err")),
+		blockedStop(foreign, "block", 0, foreignPart(blockObject, "PreToolUse"), "", twice...),
+		letStop(foreign, "exit 2", 2, foreignPart(`{"systemMessage":"because-hk"}`, "PreToolUse"), "because-hk err").with(func(r *clientRow) { r.unseen = []string{"says: because-hk"} }),
+		beforeWrite("a foreign deny lets the tool run, and the user reads that nothing was checked", "", hookAnswer{Stdout: foreignDeny}).
+			with(func(r *clientRow) { r.shown = []string{claudecode.NoUsableAnswer} }),
+		beforeWrite("before a tool exit 1 shows nothing, a timeout and a missing command do", "exit 1", hookAnswer{Exit: 1, Stderr: "because-hk"}).
+			with(func(r *clientRow) { r.unseen = []string{claudecode.NoUsableAnswer, "because-hk"} }),
+		beforeWrite("before a tool exit 1 shows nothing, a timeout and a missing command do", "timeout", hookAnswer{Hang: true}).
+			with(func(r *clientRow) { r.hooks[0].more, r.shown = `"timeout":1`, []string{claudecode.NoAnswerInTime} }),
+		{
+			fact: "before a tool exit 1 shows nothing, a timeout and a missing command do", variant: "command",
+			files:   map[string]string{".claude/settings.json": `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/no/such/program"}]}]}}`},
+			replies: []modelReply{toWrite("a", "b")}, told: nothing(1), disk: map[string]string{"a": "b"}, shown: []string{claudecode.NoUsableAnswer},
+		},
 		{
 			fact: "before a tool the user reads that nothing was checked", hooks: []clientHook{{id: "pre", event: "PreToolUse", answers: []hookAnswer{{Stdout: `{"decision":"allow"}`}}}},
 			replies: []modelReply{toWrite("a", "b")}, told: nothing(1), disk: map[string]string{"a": "b"}, shown: []string{claudecode.NoUsableAnswer},
@@ -101,10 +123,9 @@ func clientOutputRows() []clientRow {
 func clientLongRows() []clientRow {
 	rows := []clientRow{
 		{fact: "a held stream loses a block", hooks: onStop(hookAnswer{Stdout: blockObject, Child: "holds"}), calls: map[string]int{"stop": 1}},
-		{
-			fact: "a held stream loses a rewrite", hooks: []clientHook{{id: "pre", event: "PreToolUse", answers: []hookAnswer{{Stdout: rewritten("new", ""), Child: "holds"}}}},
-			replies: []modelReply{toWrite("a", "old")}, told: nothing(1), disk: map[string]string{"a": "old"},
-		},
+		beforeWrite("a held stream keeps a deny", "", hookAnswer{Stdout: denyObject, Child: "holds"}).with(refused("PreToolUse:Write hook error: because-hk")),
+		beforeWrite("a held stream refuses the tool for a rewrite", "", hookAnswer{Stdout: rewritten("(new)", ""), Child: "holds"}).
+			with(refused("PreToolUse:Write hook error: [{pre}]: hook output parsed as a document that grants, rewrites or injects, but its stdio went quiet before end-of-stream")),
 		{
 			fact: "exit 2 and stderr still count", hooks: onStop(hookAnswer{Exit: 2, Stdout: "{}", Stderr: "because-hk", Child: "holds"}, hookAnswer{}),
 			told: byUser(exit2Text + "because-hk"),

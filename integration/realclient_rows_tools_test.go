@@ -118,8 +118,9 @@ func clientPostToolRows() []clientRow {
 		},
 		afterWrite(vanish, "keys", hookAnswer{Stdout: `{"warnings":["w"],` + both + `}`}, note),
 		afterWrite(vanish, "allow", hookAnswer{Stdout: `{"decision":"allow",` + both + `}`}),
-		afterWrite("the client tells that a hook changed the file", "", hookAnswer{Write: []string{"{project}/a", "formatted"}}, told(claudecode.AsReminder, "{project}/a was modified")).
-			with(lands("formatted")).with(func(r *clientRow) { r.marker = "was modified" }),
+		afterWrite("the client tells that a hook changed the file", "", hookAnswer{Write: []string{"{project}/a", "formatted"}},
+			told(claudecode.AsSystem, "PostToolUse:Write hook additional context: PostToolUse hook modified {project}/a after your edit (likely a formatter). ")).
+			with(lands("formatted")).with(func(r *clientRow) { r.marker = "hook modified" }),
 		afterWrite("the seed's literal object after a tool: discarded", "", hookAnswer{Stdout: `{"continue":true,"decision":"allow","suppressOutput":false,"reason":"because-hk"}`}),
 		afterWrite("we send nothing for a fine file", "", encoded("PostToolUse", hk.Claude, hk.AcceptResult())),
 		afterWrite("we send a warning as additionalContext", "", encoded("PostToolUse", hk.Claude, hk.AcceptResult().TellAgent("because-hk")), note),

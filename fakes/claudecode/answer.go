@@ -33,7 +33,8 @@ type reading struct {
 	plain  string  // the text, where it is no object
 	fault  string
 	note   string
-	bad    bool // an object that is refused as a whole
+	bad    bool   // an object that is refused as a whole
+	refuse string // before a tool: why the client refuses the tool for it
 }
 
 // readOutput tells an object from plain text: what starts with { and ends with
@@ -59,22 +60,44 @@ func readOutput(event string, stdout []byte) reading {
 		return reading{bad: true, fault: FaultBadJSON, note: "stdout looks like JSON and is none: " + jsonWhere(text, err)}
 	}
 	a, fault, note := checkAnswer(event, members)
-	if fault != "" {
+	if a == nil {
 		return reading{bad: true, fault: fault, note: note}
 	}
-	r := reading{answer: a}
-	if len(a.unknown) > 0 {
+	r := reading{answer: a, fault: fault, note: note}
+	if len(a.unknown) > 0 && note == "" {
 		r.note = "keys the client does not know are dropped: " + strings.Join(a.unknown, ", ")
 	}
 	return r
 }
 
-// ReadsObject reports what the client makes of a hook's standard output that
-// is JSON: taken as an answer, or refused as a whole. It is neither where the
-// output is empty or plain text.
-func ReadsObject(event string, stdout []byte) (taken, refused bool) {
-	r := readOutput(event, stdout)
-	return r.answer != nil, r.bad
+// held is what the client still takes of it where a child held the hook's
+// streams 0.5 s after its exit, so that something that counts may be missing: at
+// exit 2 stderr, else what ends the agent's work, tells the user or refuses, and
+// nothing that grants, rewrites or injects. Before a tool such an answer, and
+// half of one, refuses the tool (observed on 2.1.330).
+func (read reading) held(r Run) reading {
+	kept := reading{fault: FaultStreamHeld, note: "a child held the hook's streams 0.5 s after its exit; the client refuses the JSON"}
+	switch {
+	case r.Exit == 2:
+	case read.answer != nil && !read.answer.injects(r.Event):
+		kept.answer = read.answer
+	case r.Event != "PreToolUse":
+	case read.answer != nil:
+		kept.refuse = heldAnswer
+	case read.fault == FaultForeignEventName:
+		return read
+	case read.bad || read.fault == FaultBadJSON:
+		kept.refuse = heldHalf
+	}
+	return kept
+}
+
+// injects reports whether an answer does more than to end the agent's work, to
+// tell the user, and to refuse what has not happened yet.
+func (a *answer) injects(event string) bool {
+	afterwards := IsStop(event) || tellsBlock(event)
+	return a.Context != "" || a.UpdatedInput != nil || a.Permission == "allow" || a.Behavior == "allow" ||
+		a.Decision == "approve" || a.Decision == "block" && afterwards
 }
 
 func plainText(text []byte, stdout string) reading {
@@ -99,7 +122,8 @@ func startsWithObject(text []byte) bool {
 
 // checkAnswer reads the keys that the client knows. A wrong value of one of
 // them refuses the whole object (recording seed-allow-object), as does a
-// missing or foreign hookEventName.
+// missing hookEventName. A foreign one leaves what stands beside it, where that
+// is a block (observed on 2.1.330).
 func checkAnswer(event string, members []member) (a *answer, fault, note string) {
 	a = &answer{}
 	for _, m := range members {
@@ -119,7 +143,7 @@ func checkAnswer(event string, members []member) (a *answer, fault, note string)
 			wrong = decodeChoice(m.value, &a.Decision, "approve", "block")
 		case "hookSpecificOutput":
 			fault, note = a.specific(event, m.value)
-			if fault != "" {
+			if fault != "" && fault != FaultForeignEventName {
 				return nil, fault, note
 			}
 		default:
@@ -129,7 +153,10 @@ func checkAnswer(event string, members []member) (a *answer, fault, note string)
 			return nil, FaultWrongValue, fmt.Sprintf("%s is %s; the client expects %s and refuses the whole object", m.name, short(m.value), wrong)
 		}
 	}
-	return a, "", ""
+	if fault != "" && a.Decision != "block" {
+		return nil, fault, note
+	}
+	return a, fault, note
 }
 
 func (a *answer) specific(event string, data json.RawMessage) (fault, note string) {

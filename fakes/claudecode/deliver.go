@@ -17,6 +17,16 @@ const (
 	// NoUsableAnswer is shown to the user where a hook before a tool failed
 	// (recording seed-allow-object).
 	NoUsableAnswer = "A hook gave no usable answer, so it didn't check this action."
+	// NoAnswerInTime is shown to the user where a hook before a tool ran into
+	// its timeout (observed on 2.1.330).
+	NoAnswerInTime = "A hook didn't answer in time, so it didn't check this action."
+)
+
+// Why a tool is refused although no hook said so (observed on 2.1.330).
+const (
+	heldAnswer = "hook output parsed as a document that grants, rewrites or injects, but its stdio went quiet before end-of-stream and a dropped later document could have changed it; refusing to honor the suspect capture"
+	heldHalf   = "hook output opens a JSON payload that never completed before its stdio went quiet; refusing to read the partial capture as a verdict"
+	unreadable = "blocked (exit 2); its output could not be processed"
 )
 
 // maxText is the length from which on the client replaces additionalContext,
@@ -46,8 +56,10 @@ func (re *Reaction) block(r Run, text string, fromJSON bool) {
 	switch {
 	case IsStop(r.Event):
 		re.Blocked, re.GoesOn = true, true
+		re.Parts.Feedback = text
 		re.Told = append(re.Told, Text{As: AsUser, Text: "Stop hook feedback:\n" + text})
 		if fromJSON {
+			re.Parts.Error = text
 			re.Told = append(re.Told, asError)
 		}
 	case r.Event == "PreToolUse":
@@ -60,6 +72,7 @@ func (re *Reaction) block(r Run, text string, fromJSON bool) {
 		re.Blocked = true
 		re.Shown = append(re.Shown, Text{As: AsNotice, Text: "UserPromptSubmit operation blocked by hook:\n" + text})
 	case tellsBlock(r.Event):
+		re.Parts.Error = text
 		re.Told = append(re.Told, asError)
 	case canBlock(r.Event):
 		re.Blocked = true
@@ -74,6 +87,7 @@ func (re *Reaction) block(r Run, text string, fromJSON bool) {
 func (re *Reaction) context(r Run, text string) {
 	t := cut(r, "additionalContext", text)
 	t.As = AsSystem
+	re.Parts.Context = t.Text
 	t.Text = hookName(r) + " hook additional context: " + t.Text
 	if IsStop(r.Event) {
 		t.As = AsReminder

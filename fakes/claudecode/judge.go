@@ -77,8 +77,22 @@ type Reaction struct {
 	Shown        []Text
 	Permission   string // PreToolUse: "", "allow", "deny", "ask"; PermissionRequest: "", "allow", "deny"
 	UpdatedInput json.RawMessage
-	Fault        string // one of the Fault names, "" if none
-	Note         string // the same in a sentence for people
+	Fault        string   // one of the Fault names, "" if none
+	Note         string   // the same in a sentence for people
+	Unknown      []string // keys of the object that the client dropped
+	Parts        Parts    // of one hook; a combined reaction has none
+}
+
+// Parts are a hook's own words in what is told and shown, without those that the
+// client puts around them; "" where the hook did not say the thing.
+type Parts struct {
+	Feedback   string // at Stop and SubagentStop: what the agent reads as a user message
+	Error      string // what it reads as a blocking error
+	Context    string // additionalContext
+	Message    string // systemMessage
+	StopReason string // of continue:false
+	Taken      bool   // it printed an object, and the client took it
+	Refused    bool   // it printed one, and the client refused it
 }
 
 // IsStop reports whether an event is Stop or SubagentStop.
@@ -102,21 +116,37 @@ func Judge(r Run) Reaction {
 		return judgeSessionEnd(r)
 	case r.TimedOut:
 		// Recording stop-timeout: everything printed is ignored, nothing is blocked.
-		return Reaction{Fault: FaultTimedOut, Note: "the hook ran into its timeout; what it printed is ignored and nothing is blocked"}
+		re := Reaction{Fault: FaultTimedOut, Note: "the hook ran into its timeout; what it printed is ignored and nothing is blocked"}
+		if r.Event == "PreToolUse" {
+			re.Shown = []Text{{As: AsNotice, Text: NoAnswerInTime}}
+		}
+		return re
 	case r.NotStarted:
-		return nonBlocking(r, Reaction{Fault: FaultNotStarted, Note: "the hook could not be started; nothing is blocked"})
+		return nonBlocking(r, Reaction{Fault: FaultNotStarted, Note: "the hook could not be started; nothing is blocked"}, true)
 	}
 	read := readOutput(r.Event, r.Stdout)
+	object := read.bad || read.answer != nil
 	if r.StreamsHeld {
-		// The object is refused; exit 2 and stderr still count.
-		read = reading{fault: FaultStreamHeld, note: "a child held the hook's streams 0.5 s after its exit; the client refuses the JSON"}
+		read = read.held(r)
 	}
-	re := Reaction{Fault: read.fault, Note: read.note}
+	foreign := read.bad && read.fault == FaultForeignEventName
+	if foreign && r.Exit == 2 && r.Event == "PreToolUse" {
+		read.refuse = unreadable
+	}
+	taken := read.answer != nil
+	re := Reaction{Fault: read.fault, Note: read.note, Parts: Parts{Taken: taken, Refused: object && !taken}}
 	switch {
-	case read.bad:
-		// Recording seed-allow-object; taken to hold at any exit code.
-		return nonBlocking(r, re)
+	case read.refuse != "":
+		re.Permission = "deny"
+		re.block(r, "["+r.Command+"]: "+read.refuse, false)
+		return re
+	case read.bad && r.Exit == 2 && !foreign: // observed on 2.1.330
+		re.exit2(r)
+		return re
+	case read.bad: // recording seed-allow-object
+		return nonBlocking(r, re, true)
 	case read.answer != nil:
+		re.Unknown = read.answer.unknown
 		re.apply(r, read.answer)
 	case read.plain != "":
 		re.plain(r, read.plain)
@@ -125,13 +155,14 @@ func Judge(r Run) Reaction {
 	switch {
 	case r.Signal != "" || r.Exit != 0 && r.Exit != 2:
 		if read.answer == nil {
-			re = nonBlocking(r, re)
+			re = nonBlocking(r, re, r.Exit == noSuchCommand)
 		}
 	case r.Exit == 2 && !blockedByAnswer:
 		re.exit2(r)
 	}
 	if re.Ended && IsStop(r.Event) {
 		re.Blocked, re.GoesOn, re.Told = false, false, nil // recording gauntlet-continue-false
+		re.Parts.Feedback, re.Parts.Error, re.Parts.Context = "", "", ""
 	}
 	return re
 }
@@ -165,12 +196,13 @@ func (a *answer) blocks(event string) bool {
 // apply acts on an object that the client accepted.
 func (re *Reaction) apply(r Run, a *answer) {
 	if a.Continue != nil && !*a.Continue {
-		re.Ended = true
+		re.Ended, re.Parts.StopReason = true, a.StopReason
 		re.Shown = append(re.Shown, Text{As: AsScreen, Text: hookName(r) + " hook stopped continuation: " + a.StopReason})
 		re.Fault, re.Note = FaultContinueFalse, "continue:false ends the agent's work; it is the opposite of blocking"
 	}
 	if a.SystemMessage != "" {
 		t := cut(r, "systemMessage", a.SystemMessage)
+		re.Parts.Message = t.Text
 		t.As, t.Text = AsMessage, hookName(r)+" says: "+t.Text
 		re.Shown = append(re.Shown, t)
 	}
@@ -259,16 +291,19 @@ func downgraded(stderr string) bool {
 	return strings.Contains(stderr, "No such file or directory") || strings.Contains(stderr, "can't open")
 }
 
+// noSuchCommand is the exit code of a shell that did not find the command.
+const noSuchCommand = 127
+
 // nonBlocking is a hook that failed and blocks nothing (recordings
 // stop-nonblocking-failure, seed-allow-object): the agent is told nothing, the
-// screen of an interactive session shows stderr, and before a tool the user
-// reads that the hook did not check it.
-func nonBlocking(r Run, re Reaction) Reaction {
+// screen of an interactive session shows stderr. Before a tool the user reads
+// that an unusable hook did not check it; exit 1 alone does not make one.
+func nonBlocking(r Run, re Reaction, unusable bool) Reaction {
 	re.Blocked, re.Told = false, nil
 	if stderr := strings.TrimSpace(string(r.Stderr)); stderr != "" {
 		re.Shown = append(re.Shown, Text{As: AsScreen, Text: "Failed with non-blocking status code: " + stderr})
 	}
-	if r.Event == "PreToolUse" {
+	if r.Event == "PreToolUse" && unusable {
 		re.Shown = append(re.Shown, Text{As: AsNotice, Text: NoUsableAnswer})
 	}
 	return re

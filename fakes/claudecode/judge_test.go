@@ -123,7 +123,20 @@ func TestJudge(t *testing.T) {
 		{
 			"a timeout",
 			run{Event: "PreToolUse", Exit: -1, TimedOut: true, Stdout: []byte(block), Stderr: []byte("x")},
-			claudecode.Reaction{Fault: claudecode.FaultTimedOut, Note: "the hook ran into its timeout; what it printed is ignored and nothing is blocked"},
+			claudecode.Reaction{
+				Fault: claudecode.FaultTimedOut, Note: "the hook ran into its timeout; what it printed is ignored and nothing is blocked",
+				Shown: texts("notice", claudecode.NoAnswerInTime),
+			},
+		},
+		{
+			"exit 1 before a tool",
+			run{Event: "PreToolUse", Value: "Edit", Exit: 1, Stderr: []byte("x")},
+			claudecode.Reaction{Shown: texts("screen", "Failed with non-blocking status code: x")},
+		},
+		{
+			"no such command before a tool",
+			run{Event: "PreToolUse", Value: "Edit", Exit: 127},
+			claudecode.Reaction{Shown: texts("notice", claudecode.NoUsableAnswer)},
 		},
 		{
 			"SessionEnd says a failure",
@@ -133,13 +146,122 @@ func TestJudge(t *testing.T) {
 		{
 			"an unknown key is noted",
 			run{Event: "Stop", Stdout: []byte(`{"warnings":[],"decision":"approve"}`)},
-			claudecode.Reaction{Note: "keys the client does not know are dropped: warnings"},
+			claudecode.Reaction{Note: "keys the client does not know are dropped: warnings", Unknown: []string{"warnings"}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.run.Command = "hook"
-			assert.DeepEqual(t, claudecode.Judge(c.run), c.want)
+			got := claudecode.Judge(c.run)
+			got.Parts = claudecode.Parts{} // TestParts
+			assert.DeepEqual(t, got, c.want)
 		})
+	}
+}
+
+// The hook's own words, for who writes them down: the client's are around them in what is told and shown.
+func TestParts(t *testing.T) {
+	type run = claudecode.Run
+	long := strings.Repeat("x", 10_001)
+	for _, c := range []struct {
+		name string
+		run  run
+		want claudecode.Parts
+	}{
+		{"silence", run{Event: "Stop"}, claudecode.Parts{}},
+		{"exit 2", run{Event: "Stop", Exit: 2, Stderr: []byte("no\n")}, claudecode.Parts{Feedback: "[hook]: no\n"}},
+		{"a block", run{Event: "Stop", Stdout: []byte(block)}, claudecode.Parts{Feedback: "because", Error: "because", Taken: true}},
+		{"a block after a tool", run{Event: "PostToolUse", Value: "Edit", Stdout: []byte(block)}, claudecode.Parts{Error: "because", Taken: true}},
+		{"a deny", run{Event: "PreToolUse", Value: "Edit", Stdout: []byte(block)}, claudecode.Parts{Taken: true}},
+		{
+			"a message and a context",
+			run{Event: "Stop", Stdout: []byte(`{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"Stop hook additional context: c"}}`)},
+			claudecode.Parts{Message: "m", Context: "Stop hook additional context: c", Taken: true},
+		},
+		{
+			"an end keeps the rest from the agent",
+			run{Event: "Stop", Stdout: []byte(`{"continue":false,"stopReason":"r","decision":"block","reason":"x","systemMessage":"m"}`)},
+			claudecode.Parts{Message: "m", StopReason: "r", Taken: true},
+		},
+		{"a refused object", run{Event: "Stop", Stdout: []byte(`{"decision":"allow"}`)}, claudecode.Parts{Refused: true}},
+		{"a held block", run{Event: "Stop", StreamsHeld: true, Stdout: []byte(block)}, claudecode.Parts{Refused: true}},
+		{"a held message", run{Event: "Stop", StreamsHeld: true, Stdout: []byte(`{"systemMessage":"m"}`)}, claudecode.Parts{Message: "m", Taken: true}},
+		{"text", run{Event: "Stop", Stdout: []byte("text")}, claudecode.Parts{}},
+		{
+			"a preview", run{Event: "Stop", Stdout: []byte(`{"systemMessage":"` + long + `"}`)}, claudecode.Parts{Taken: true, Message: "<persisted-output>\n" +
+				"Output too large (9.8KB). Full output saved to: hook-Stop-systemMessage.txt\n\nPreview (first 2KB):\n" + long[:2000] + "\n...\n</persisted-output>"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.run.Command = "hook"
+			assert.DeepEqual(t, claudecode.Judge(c.run).Parts, c.want)
+		})
+	}
+}
+
+// Observed on 2.1.330: what counts of an answer while a child holds the hook's streams, and of one that names another event.
+func TestJudgeHeldAndForeign(t *testing.T) {
+	const (
+		specific = `{"hookSpecificOutput":{"hookEventName":"PreToolUse",`
+		deny     = `"permissionDecision":"deny","permissionDecisionReason":"no"`
+		half     = "[hook]: hook output opens a JSON payload"
+		injects  = "[hook]: hook output parsed as a document that grants"
+	)
+	for _, c := range []struct {
+		event, stdout string
+		exit          int
+		held          bool
+		blocked       bool
+		says          string // in what is told or shown; "": nothing is
+	}{
+		{"PreToolUse", specific + deny + `}}`, 0, true, true, "hook error: no"},
+		{"PreToolUse", block, 1, true, true, "hook error: because"},
+		{"PreToolUse", specific + deny + `,"additionalContext":"c"}}`, 0, true, true, injects},
+		{"PreToolUse", specific + `"permissionDecision":"allow"}}`, 0, true, true, injects},
+		{"PreToolUse", specific + `"updatedInput":{}}}`, 0, true, true, injects},
+		{"PreToolUse", specific + `"updatedInput":{}}}`, 2, true, true, "[hook]: err"},
+		{"PreToolUse", `{"decision":"approve"}`, 0, true, true, injects},
+		{"PreToolUse", `{"decision":"allow"}`, 0, true, true, half},
+		{"PreToolUse", `{"decision":`, 0, true, true, half},
+		{"PreToolUse", block + block, 0, true, true, half},
+		{"PreToolUse", specific + `"permissionDecision":"ask"}}`, 0, true, false, ""},
+		{"PreToolUse", `{"systemMessage":"m"}`, 0, true, false, "says: m"},
+		{"PreToolUse", "text", 0, true, false, ""},
+		{"PreToolUse", "", 0, true, false, ""},
+		{"UserPromptSubmit", block, 0, true, true, "because"},
+		{"Stop", block, 0, true, false, ""},
+		{"Stop", block, 2, true, true, "[hook]: err"},
+		{"Stop", `{"decision":"approve","systemMessage":"m"}`, 0, true, false, ""},
+		{"Stop", `{"systemMessage":"m"}`, 0, true, false, "says: m"},
+		{"Stop", `{"decision":"allow"}`, 0, true, false, ""},
+		{"PostToolUse", block, 0, true, false, ""},
+
+		{"Stop", block[:len(block)-1] + `,"systemMessage":"m",` + specific[1:] + deny + `}}`, 0, false, true, "because"},
+		{"Stop", specific + deny + `}}`, 0, false, false, ""},
+		{"Stop", specific + deny + `}}`, 2, false, false, "non-blocking status code: err"},
+		{"Stop", block[:len(block)-1] + `,` + specific[1:] + deny + `},"systemMessage":5}`, 0, false, false, ""},
+		{"PostToolUse", block[:len(block)-1] + `,` + specific[1:] + deny + `}}`, 0, false, false, "because"},
+		{"PreToolUse", block[:len(block)-1] + `,"hookSpecificOutput":{"hookEventName":"Stop"}}`, 0, false, true, "because"},
+		{"PreToolUse", `{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"Stop",` + deny + `}}`, 0, false, false, claudecode.NoUsableAnswer},
+		{"PreToolUse", `{"hookSpecificOutput":{"hookEventName":"Stop",` + deny + `}}`, 0, true, false, claudecode.NoUsableAnswer},
+		{"PreToolUse", `{"hookSpecificOutput":{"hookEventName":"Stop",` + deny + `}}`, 2, false, true, "[hook]: blocked (exit 2); its output could not be processed"},
+
+		{"Stop", `{"decision":"allow"}`, 2, false, true, "[hook]: err"},
+		{"Stop", block + block, 2, false, true, "[hook]: err"},
+		{"PreToolUse", `{"decision":}`, 2, false, true, "[hook]: err"},
+		{"UserPromptSubmit", `{"decision":"allow"}`, 2, false, true, "[hook]: err"},
+	} {
+		r := claudecode.Run{Event: c.event, Value: "Edit", Command: "hook", Exit: c.exit, Stdout: []byte(c.stdout), StreamsHeld: c.held}
+		if c.exit == 2 {
+			r.Stderr = []byte("err")
+		}
+		got := claudecode.Judge(r)
+		assert.Equal(t, got.Blocked, c.blocked, "%+v", r)
+		var said []string
+		for _, text := range append(got.Told, got.Shown...) {
+			said = append(said, text.Text)
+		}
+		all := strings.Join(said, "\n")
+		assert.Assert(t, c.says == "" && all == "" || c.says != "" && strings.Contains(all, c.says), "%+v: %q", r, all)
 	}
 }
 

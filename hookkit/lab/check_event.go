@@ -184,7 +184,7 @@ func (e *eventCheck) conclude() {
 func (e *eventCheck) protocol(step, tool string, a answer) {
 	if a.Fault != "" {
 		e.find(a.Fault, step, "%s", a.Note)
-	} else if strings.Contains(a.Note, "does not know") {
+	} else if len(a.Unknown) > 0 {
 		e.find(warnUnknownKeys, step, "%s", a.Note)
 	}
 	if (a.Exit != 0 && a.Exit != 2 || a.Signal != "") && !a.TimedOut && !a.notStarted && len(a.Told) == 0 && !spokeJSON(a) {

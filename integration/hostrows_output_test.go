@@ -65,6 +65,7 @@ func outputRows() []hostRow {
 					assert.Equal(t, strings.Contains(turn.ShownText(), "one\ntwo"), options == nil)
 				}
 			}},
+			{"before a tool exit 1 shows nothing, a timeout and a missing command do", nil},
 			{"exit 0 tells stderr to nobody", func(t *testing.T) {
 				turn := stopAfter(t, says("0", "", "quiet"))
 				assert.Equal(t, len(turn.Told)+len(turn.Shown), 0)

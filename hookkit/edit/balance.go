@@ -90,7 +90,7 @@ func (b *balance) file(name string) error {
 	}
 	src := []byte(disk.text)
 	repair := clj.Repair(src, clj.RepairOptions{})
-	if (repair.Refused != "" || len(repair.Edits) > 0) && path != "" && excluded(b.program, path) {
+	if (repair.Refused != "" || len(repair.Edits) > 0) && path != "" && excluded(b.program, nil, path) {
 		repair = clj.RepairResult{Text: src, Confidence: clj.Sure}
 	}
 	if repair.Refused != "" {

@@ -1,89 +1,56 @@
 package edit
 
 import (
-	"os"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/clj"
-	"github.com/hookkit/brepl/hookkit/project"
-)
-
-const (
-	configPath     = ".brepl/hooks.edn"
-	maxConfigBytes = 1 << 20
+	"github.com/hookkit/brepl/hookkit/hooksedn"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // excluded reports whether `:validate {:exclude [globs]}` of hooks.edn names a file. The configuration is looked for where a stop looks
-// for it: in the current directory; then, under a host, in the host's project directory and at its git root. It is read only when a file
-// is broken. One that cannot be read excludes nothing; `hook check` is what finds its faults.
-func excluded(p *cli.Program, path string) bool {
-	dir, data := configuration(p)
-	if dir == "" {
-		return false
-	}
-	// As the stop hooks read it: code may be a form in it.
-	nodes, errs := clj.ReadAll(configPath, data, clj.Options{Dialect: clj.Clojure})
-	if len(errs) > 0 || len(nodes) == 0 {
-		return false
-	}
-	globs := nodes[0].Get("validate").Get("exclude")
-	if globs == nil {
-		return false
-	}
-	names := namesIn(dir, path)
-	for _, one := range globs.Children {
-		glob, _ := one.Str()
-		for _, name := range names {
-			if matches(glob, name) {
-				return true
-			}
+// for it, and read only when a file is broken. One that is not to be believed excludes nothing, which is said on stderr; `hook check` is
+// what finds the faults of the others. A nil note is none.
+func excluded(p *cli.Program, note noteFunc, path string) bool {
+	dir, globs, err := exclusions(p)
+	if err != nil {
+		_, _ = fmt.Fprintf(p.Stderr, "brepl: %s\n", text.Escaped(err.Error(), ""))
+		if note != nil {
+			note("%v", err)
 		}
 	}
-	return false
+	names := namesIn(dir, path)
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return hooksedn.Matches(glob, name) })
+	})
+}
+
+// exclusions are the patterns of hooks.edn and the project that they are about. Without a file it is where a stop looks first.
+func exclusions(p *cli.Program) (dir string, globs []string, err error) {
+	dir, ok := hooksedn.Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
+	if ok {
+		globs, err = hooksedn.LoadExclude(dir)
+	}
+	return dir, globs, err
 }
 
 // excludeHint tells how to leave a file alone that is broken on purpose; "" for a file that no pattern can mean.
 func excludeHint(p *cli.Program, path string) string {
-	dir, _ := configuration(p)
-	if dir == "" { // to be made where a stop finds it first
-		dir = p.Dir
-	}
+	dir, _, err := exclusions(p)
 	names := namesIn(dir, path)
 	if len(names) == 0 {
 		return ""
 	}
+	if err != nil {
+		return "\nIf this file is broken on purpose: " + text.Escaped(err.Error(), "")
+	}
 	literal := strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `!`, `\!`, `\`, `\\`)
 	glob := literal.Replace(names[0])
-	return "\nIf this file is broken on purpose, leave it alone with `:validate {:exclude [" + clj.QuoteString(glob) + "]}` in " + shown(p.Dir, filepath.Join(dir, configPath)) + "."
-}
-
-func configuration(p *cli.Program) (dir string, data []byte) {
-	dirs := []string{p.Dir}
-	if host := p.Getenv("CLAUDE_PROJECT_DIR"); host != "" {
-		dirs = append(dirs, host)
-		if root, ok := project.GitRoot(host); ok {
-			dirs = append(dirs, root)
-		}
-	}
-	for _, dir := range dirs {
-		path := filepath.Join(dir, configPath)
-		info, err := os.Stat(path)
-		if dir == "" || err != nil {
-			continue
-		}
-		if !info.Mode().IsRegular() || info.Size() > maxConfigBytes {
-			return "", nil
-		}
-		if data, err = os.ReadFile(path); err != nil {
-			return "", nil
-		}
-		return dir, data
-	}
-	return "", nil
+	return "\nIf this file is broken on purpose, leave it alone with `:validate {:exclude [" + clj.QuoteString(glob) + "]}` in " + shown(p.Dir, filepath.Join(dir, hooksedn.Path)) + "."
 }
 
 // namesIn are the names that a file has below a project: as it is called, and with symbolic links followed.
@@ -101,18 +68,4 @@ func namesIn(dir, path string) []string {
 		add(realDir, filepath.Join(folder, filepath.Base(path)))
 	}
 	return names
-}
-
-// matches reports whether a pattern means a file: by itself, or as a folder that holds it.
-func matches(pattern, name string) bool {
-	pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
-	if pattern == "" {
-		return false
-	}
-	for _, p := range []string{pattern, pattern + "/**"} {
-		if ok, err := doublestar.Match(p, name); err == nil && ok {
-			return true
-		}
-	}
-	return false
 }

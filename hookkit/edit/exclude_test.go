@@ -25,6 +25,7 @@ func TestValidateExclude(t *testing.T) {
 		{"no vector of strings", `{:validate {:exclude 7}}`, "src/a.clj", false},
 		{"beside code that is no EDN", `{:stop [{:type :repl :name "t" :code (do 'x @y #(f %) #"re")}] :validate {:exclude ["src/a.clj"]}}`, "src/a.clj", true},
 		{"a bad glob", `{:validate {:exclude ["[" ""]}}`, "src/a.clj", false},
+		{"beside faults of the stop hooks", `{:stop [{:type :bash}] :validate {:exclude ["[" "src/a.clj"]}}`, "src/a.clj", true},
 		{"broken itself", `{:validate {:exclude ["src/a.clj"]`, "src/a.clj", false},
 		{"empty", "", "src/a.clj", false},
 	}
@@ -45,6 +46,37 @@ func TestValidateExclude(t *testing.T) {
 		b.env = append(b.env, "CLAUDE_PROJECT_DIR="+filepath.Join(root, "src"))
 		assert.Equal(t, b.eventFor("../a.clj", "Write", `"content":"(f \"x"`), "")
 	})
+}
+
+// Fault 26: the edit hooks believed a hooks.edn that the stop hooks refuse, since others can write it.
+func TestExcludeTrust(t *testing.T) {
+	b := newTestbed(t, map[string]string{".brepl/hooks.edn": `{:validate {:exclude ["src/a.clj"]}}`, "src/a.clj": "(a)"})
+	hooks := b.path(".brepl/hooks.edn")
+	ask := func() (reason, stderr string) {
+		stdout, stderr, exit := b.run("", "validate", "src/a.clj", "(f \"")
+		assert.Equal(t, exit, 0)
+		var a answer
+		assert.NilError(t, json.Unmarshal([]byte(stdout), &a))
+		return a.Reason, stderr
+	}
+	reason, stderr := ask()
+	assert.Equal(t, reason+stderr, "")
+
+	assert.NilError(t, os.Chmod(hooks, 0o666)) //nolint:gosec // that is the fault
+	const said = "$DIR/.brepl/hooks.edn can be written by every user of this machine, so what it excludes does not count; `chmod o-w $DIR/.brepl/hooks.edn`"
+	reason, stderr = ask()
+	assert.Equal(t, strings.TrimSpace(stderr), "brepl: "+said)
+	assert.Assert(t, strings.HasSuffix(strings.ReplaceAll(reason, b.dir, "$DIR"), "\nIf this file is broken on purpose: "+said), reason)
+	stdout, stderr, exit := b.run(`{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"`+
+		b.path("src/a.clj")+`","content":"(f \"x"}}`, "validate")
+	assert.Equal(t, exit, 0)
+	assert.Assert(t, strings.Contains(stdout, `"permissionDecision":"deny"`), stdout)
+	assert.Equal(t, strings.TrimSpace(stderr), "brepl: "+said)
+
+	// Without a fault in the edited file nobody looks.
+	_, stderr, exit = b.run("", "validate", "src/a.clj", "(f)")
+	assert.Equal(t, exit, 0)
+	assert.Equal(t, stderr, "")
 }
 
 // The deny text says how a file is excluded; what it says works, whatever the file is called and wherever the agent stands.

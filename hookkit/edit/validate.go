@@ -122,7 +122,7 @@ func (v *validator) backUp(e *hookkit.PreToolUse, path string, disk onDisk) erro
 //	broken             balanced, or fewer faults   repaired, else denied
 func (v *validator) decide(e *hookkit.PreToolUse, c call, s simulation, path string) hookkit.PreToolUseDecision {
 	errs := clj.CheckDelimiters("", []byte(s.after))
-	if len(errs) == 0 || excluded(v.program, path) {
+	if len(errs) == 0 || excluded(v.program, v.note, path) {
 		return hookkit.AllowTool()
 	}
 	was := clj.CheckDelimiters("", []byte(s.base))
@@ -233,7 +233,7 @@ func judgeText(p *cli.Program, file, text string) answer {
 	}
 	errs := clj.CheckDelimiters("", []byte(text))
 	path := absolute(p.Dir, file)
-	if len(errs) == 0 || excluded(p, path) {
+	if len(errs) == 0 || excluded(p, nil, path) {
 		return allow
 	}
 	repair := clj.Repair([]byte(text), clj.RepairOptions{})

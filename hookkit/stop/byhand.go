@@ -13,18 +13,19 @@ import (
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // printPlan is `hook stop --dry-run`: what would run, where, with which timeout.
 func printPlan(p *cli.Program, repl replFlags) int {
-	dir, ok := Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
+	dir, ok := hooksedn.Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
 	if !ok {
-		_, _ = fmt.Fprintf(p.Stdout, "No %s here: every stop is allowed.\n", ConfigPath)
+		_, _ = fmt.Fprintf(p.Stdout, "No %s here: every stop is allowed.\n", hooksedn.Path)
 		return 0
 	}
-	config, err := Load(dir)
+	config, err := hooksedn.Load(dir)
 	if err != nil {
 		_, _ = fmt.Fprintln(p.Stderr, err)
 		return 1
@@ -33,9 +34,9 @@ func printPlan(p *cli.Program, repl replFlags) int {
 	for i, h := range config.Hooks {
 		_, _ = fmt.Fprintf(p.Stdout, "%2d. %s\n", i+1, h.Name)
 		switch h.Type {
-		case Bash:
+		case hooksedn.Bash:
 			_, _ = fmt.Fprintf(p.Stdout, "      runs      %s\n      in        %s\n", text.Escaped(h.Command, "\n\t"), text.Name(workDir(config.Dir, h.Cwd)))
-		case REPL:
+		case hooksedn.REPL:
 			_, _ = fmt.Fprintf(p.Stdout, "      evaluates %s\n      in        %s\n", text.Brief(h.Code), servers(p, repl, config.Dir))
 		}
 		_, _ = fmt.Fprintf(p.Stdout, "      timeout   %g s\n      failure   %s\n", h.Timeout.Seconds(), onFailure(h))
@@ -49,7 +50,7 @@ func printPlan(p *cli.Program, repl replFlags) int {
 	return 0
 }
 
-func onFailure(h *Hook) string {
+func onFailure(h *hooksedn.Hook) string {
 	var text string
 	switch {
 	case !h.Retry:
@@ -80,7 +81,7 @@ func servers(p *cli.Program, repl replFlags, dir string) string {
 	return "nREPL at " + strings.Join(parts, ", then ")
 }
 
-func overBudget(c *Config, l limits) string {
+func overBudget(c *hooksedn.Config, l limits) string {
 	if c.Budget() <= l.own {
 		return ""
 	}
@@ -112,12 +113,12 @@ func runCommand() cli.Command {
 }
 
 // choose returns the hooks with these names in the order of the file, all of them when there are no names.
-func choose(hooks []*Hook, names []string) ([]*Hook, error) {
+func choose(hooks []*hooksedn.Hook, names []string) ([]*hooksedn.Hook, error) {
 	if len(names) == 0 {
 		return hooks, nil
 	}
 	var known []string
-	var chosen []*Hook
+	var chosen []*hooksedn.Hook
 	for _, h := range hooks {
 		known = append(known, h.Name)
 		if slices.Contains(names, h.Name) {
@@ -132,7 +133,7 @@ func choose(hooks []*Hook, names []string) ([]*Hook, error) {
 	return chosen, nil
 }
 
-func runByHand(ctx context.Context, p *cli.Program, config *Config, hooks []*Hook, repl replFlags) int {
+func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hooks []*hooksedn.Hook, repl replFlags) int {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	style := p.Color(p.Stdout)
@@ -214,12 +215,12 @@ func checkCommand() cli.Command {
 func check(ctx context.Context, p *cli.Program, asJSON bool) int {
 	dir, err := findHere(p)
 	if err != nil {
-		return printCheck(p, asJSON, checkReport{File: ConfigPath, Errors: []place{{Message: err.Error()}}}, err.Error()+"\n")
+		return printCheck(p, asJSON, checkReport{File: hooksedn.Path, Errors: []place{{Message: err.Error()}}}, err.Error()+"\n")
 	}
-	config, err := Load(dir)
-	r := checkReport{File: ConfigPath, OK: err == nil}
+	config, err := hooksedn.Load(dir)
+	r := checkReport{File: hooksedn.Path, OK: err == nil}
 	if err != nil {
-		if faulty, ok := errors.AsType[*ConfigError](err); ok {
+		if faulty, ok := errors.AsType[*hooksedn.ConfigError](err); ok {
 			for _, f := range faulty.Faults {
 				r.Errors = append(r.Errors, place{f.Pos.Line, f.Pos.Column, f.Text})
 			}
@@ -231,7 +232,7 @@ func check(ctx context.Context, p *cli.Program, asJSON bool) int {
 	var said strings.Builder
 	for _, d := range config.Doubts {
 		r.Doubts = append(r.Doubts, place{d.Pos.Line, d.Pos.Column, d.Text})
-		said.WriteString(d.render(ConfigPath, config.src) + "\n")
+		said.WriteString(config.Render(d) + "\n")
 	}
 	for _, h := range config.Hooks {
 		for _, pattern := range unmatched(ctx, dir, p.Env, h.WhenChanged) {
@@ -248,7 +249,7 @@ func check(ctx context.Context, p *cli.Program, asJSON bool) int {
 		r.Doubts = append(r.Doubts, place{Message: hint})
 		said.WriteString(hint + "\n")
 	}
-	fmt.Fprintf(&said, "%s can be used: %s", ConfigPath, text.Count(len(config.Hooks), "hook"))
+	fmt.Fprintf(&said, "%s can be used: %s", hooksedn.Path, text.Count(len(config.Hooks), "hook"))
 	if len(r.Hooks) > 0 {
 		said.WriteString(" (" + strings.Join(r.Hooks, ", ") + ")")
 	}

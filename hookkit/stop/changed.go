@@ -6,11 +6,9 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/project"
 )
 
@@ -25,7 +23,7 @@ func snapshot(ctx context.Context, dir string, env, patterns []string) string {
 	sum := fnv.New64a()
 	found := false
 	wanted := func(name string) bool {
-		return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
+		return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return hooksedn.Matches(p, name) })
 	}
 	err := project.Files(ctx, dir, env, wanted, func(name string, info fs.FileInfo) {
 		found = true
@@ -47,35 +45,10 @@ func unmatched(ctx context.Context, dir string, env, patterns []string) []string
 	defer cancel()
 	every := func(string) bool { return true }
 	err := project.Files(ctx, dir, env, every, func(name string, _ fs.FileInfo) {
-		left = slices.DeleteFunc(left, func(p string) bool { return matches(p, name) })
+		left = slices.DeleteFunc(left, func(p string) bool { return hooksedn.Matches(p, name) })
 	})
 	if err != nil {
 		return nil
 	}
 	return left
-}
-
-// matches reports whether a pattern means a file: by itself, or as a folder that holds it.
-func matches(pattern, name string) bool {
-	pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
-	for _, p := range []string{pattern, pattern + "/**"} {
-		// The patterns were checked when the configuration was read.
-		if ok, err := doublestar.Match(p, name); err == nil && ok {
-			return true
-		}
-	}
-	return false
-}
-
-// checkPattern reports what is wrong with a :when-changed pattern, "" when nothing is.
-func checkPattern(pattern string) string {
-	switch {
-	case pattern == "":
-		return "an empty pattern"
-	case strings.HasPrefix(pattern, "/") || slices.Contains(strings.Split(pattern, "/"), ".."):
-		return "a pattern outside the project"
-	case !doublestar.ValidatePattern(pattern):
-		return "a malformed pattern"
-	}
-	return ""
 }

@@ -1,7 +1,7 @@
 // Package stop is `brepl hook stop`: it runs the hooks of .brepl/hooks.edn when the agent stops and makes
 // the agent go on until they pass, within limits.
 //
-// One stop flows straight down: [Locate] and [Load] read the configuration, [Runner] runs hook after hook,
+// One stop flows straight down: [hooksedn.Locate] and [hooksedn.Load] read the configuration, [Runner] runs hook after hook,
 // decide applies the verdict table to each outcome, and the steps become one [hookkit.StopDecision].
 // State lives in memory.go (what is remembered) and store.go (where).
 //
@@ -20,6 +20,7 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/debuglog"
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
@@ -145,30 +146,30 @@ func nearHost(name string) string {
 
 // findHere finds the project by the rule that a stop follows. The error says where there is a configuration if not here.
 func findHere(p *cli.Program) (dir string, err error) {
-	dir, ok := Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
+	dir, ok := hooksedn.Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
 	if ok {
 		return dir, nil
 	}
-	if root, ok := project.GitRoot(p.Dir); ok && project.Exists(filepath.Join(root, ConfigPath)) {
-		return "", fmt.Errorf("there is no %s in %s, but there is one in %s: run this there", ConfigPath, p.Dir, root)
+	if root, ok := project.GitRoot(p.Dir); ok && project.Exists(filepath.Join(root, hooksedn.Path)) {
+		return "", fmt.Errorf("there is no %s in %s, but there is one in %s: run this there", hooksedn.Path, p.Dir, root)
 	}
 	if p.Dir == "" {
 		return "", errNoDirectory
 	}
-	return "", fmt.Errorf("there is no %s in %s; `brepl hook install` writes one with examples", ConfigPath, p.Dir)
+	return "", fmt.Errorf("there is no %s in %s; `brepl hook install` writes one with examples", hooksedn.Path, p.Dir)
 }
 
 // errNoDirectory is what a person is told where the current directory was deleted or cannot be entered.
 var errNoDirectory = errors.New("the current directory is not known; change to your project and try again")
 
 // loadHere reads the configuration for a person's command and reports what is wrong with it.
-func loadHere(p *cli.Program) (*Config, bool) {
+func loadHere(p *cli.Program) (*hooksedn.Config, bool) {
 	dir, err := findHere(p)
 	if err != nil {
 		_, _ = fmt.Fprintln(p.Stderr, err)
 		return nil, false
 	}
-	config, err := Load(dir)
+	config, err := hooksedn.Load(dir)
 	if err != nil {
 		_, _ = fmt.Fprintln(p.Stderr, err)
 		return nil, false

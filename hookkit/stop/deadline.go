@@ -2,11 +2,14 @@ package stop
 
 import (
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
 
@@ -38,4 +41,16 @@ func (l limits) cutOff() string {
 
 func (l limits) noTime() string {
 	return fmt.Sprintf("the hooks before it took the %g s that the host gives the stop hook; run `brepl hook install` again, which raises that", l.host.Seconds())
+}
+
+// TimeNeeded is the longest time that the stop hooks of the project in dir may take together; 0 without a configuration.
+func TimeNeeded(dir string) (time.Duration, error) {
+	if !project.Exists(filepath.Join(dir, hooksedn.Path)) {
+		return 0, nil
+	}
+	config, err := hooksedn.Load(dir)
+	if err != nil {
+		return 0, err
+	}
+	return config.Budget(), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
@@ -43,11 +44,11 @@ func (k *stopHook) subagentStop(ctx context.Context, e *hookkit.SubagentStop) (h
 
 func (k *stopHook) answer(ctx context.Context, o occasion) (hookkit.StopDecision, error) {
 	allow := hookkit.AllowStop()
-	dir, ok := Locate(k.program.Dir, k.program.Getenv("CLAUDE_PROJECT_DIR"))
+	dir, ok := hooksedn.Locate(k.program.Dir, k.program.Getenv("CLAUDE_PROJECT_DIR"))
 	if !ok {
 		return allow, nil
 	}
-	config, faulty := Load(dir)
+	config, faulty := hooksedn.Load(dir)
 	subagent := o.base.AgentID != "" || o.event == hookkit.EventSubagentStop
 	if subagent && (config == nil || !config.Subagents) {
 		return allow, nil
@@ -119,7 +120,7 @@ func (k *stopHook) badConfig(ctx context.Context, s *store, err error) hookkit.S
 }
 
 // run runs the hooks within the time that the host gives us.
-func (k *stopHook) run(ctx context.Context, o occasion, config *Config, s *store) hookkit.StopDecision {
+func (k *stopHook) run(ctx context.Context, o occasion, config *hooksedn.Config, s *store) hookkit.StopDecision {
 	allowed := hostLimits(o.event, k.program, config.Dir)
 	ctx, ready, stop := cli.InterruptibleSoon(ctx) // the host's TERM must reach what we started
 	defer stop()
@@ -162,12 +163,12 @@ func hookEnv(env []string, id, eventFile string) []string {
 
 // eventFile writes the event where commands can read it. Its name is this process's own:
 // several stops of one session may run at the same moment.
-func (k *stopHook) eventFile(config *Config, s *store, event []byte) string {
+func (k *stopHook) eventFile(config *hooksedn.Config, s *store, event []byte) string {
 	if len(event) == 0 {
 		return ""
 	}
 	for _, h := range config.Hooks {
-		if h.Type == Bash {
+		if h.Type == hooksedn.Bash {
 			return s.scratch("event-"+strconv.Itoa(os.Getpid())+".json", event)
 		}
 	}
@@ -187,7 +188,7 @@ func end(p *cli.Program, id string, now time.Time) error {
 		}
 	}
 	err = errors.Join(s.Remove(), session.RemoveBackups(p.Getenv, id))
-	dir, _ := Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
+	dir, _ := hooksedn.Locate(p.Dir, p.Getenv("CLAUDE_PROJECT_DIR"))
 	stopHooks().EndWithSession(p.Getenv, dir, now)
 	session.Sweep(p.Getenv, now, session.SweepAge)
 	return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/session"
 )
 
@@ -18,7 +19,7 @@ const configName = ""
 
 // stopRun is one stop: the hooks of a configuration, run and judged for one session.
 type stopRun struct {
-	config *Config
+	config *hooksedn.Config
 	runner *Runner
 	store  *store
 	limits limits
@@ -46,7 +47,7 @@ func (r *stopRun) run(ctx context.Context) []Step {
 }
 
 // step runs one hook and judges it.
-func (r *stopRun) step(ctx context.Context, h *Hook, remembered *memory, passed map[string]string) Step {
+func (r *stopRun) step(ctx context.Context, h *hooksedn.Hook, remembered *memory, passed map[string]string) Step {
 	if err := ctx.Err(); err != nil {
 		why := r.limits.noTime()
 		if errors.Is(err, context.Canceled) {
@@ -103,9 +104,9 @@ func wasInterrupted(steps []Step) bool {
 const interrupted = "it was interrupted"
 
 // definition tells two versions of a hook apart: a changed one must run again.
-func definition(h *Hook) string {
+func definition(h *hooksedn.Hook) string {
 	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(h.source)) // a hash takes everything
+	_, _ = sum.Write([]byte(h.Source)) // a hash takes everything
 	return fmt.Sprintf("-%016x", sum.Sum64())
 }
 

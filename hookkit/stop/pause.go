@@ -2,6 +2,7 @@ package stop
 
 import (
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/pause"
 	"github.com/hookkit/brepl/hookkit/project"
 )
@@ -15,7 +16,7 @@ func stopHooks() pause.Gate {
 
 // projectHere is the project that somebody in p.Dir means: the one whose hooks would run.
 func projectHere(p *cli.Program) (string, error) {
-	if dir, ok := Locate(p.Dir, p.Dir); ok {
+	if dir, ok := hooksedn.Locate(p.Dir, p.Dir); ok {
 		return dir, nil
 	}
 	if root, ok := project.GitRoot(p.Dir); ok {

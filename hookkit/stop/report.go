@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -101,7 +102,7 @@ func (s *Step) introduction() string {
 	b.WriteByte('\n')
 	switch {
 	case s.Action == Pause:
-		if s.Hook.Type == REPL && s.Why != "" {
+		if s.Hook.Type == hooksedn.REPL && s.Why != "" {
 			b.WriteString("What was tried: " + s.Why + "\n")
 		}
 		b.WriteString("Pause and tell the user.\n")
@@ -155,7 +156,7 @@ func userLine(steps []Step) string {
 			parts = append(parts, fmt.Sprintf("'%s' failed: %s", s.Hook.Name, s.Why))
 		case s.Kind == NotRun:
 			parts = append(parts, fmt.Sprintf("'%s' was not run: %s", s.Hook.Name, s.Why))
-		case s.Action == Pause && s.Hook.Type == REPL:
+		case s.Action == Pause && s.Hook.Type == hooksedn.REPL:
 			parts = append(parts, fmt.Sprintf("'%s' requires nREPL but none is available", s.Hook.Name))
 		case s.Action == Pause, s.Action == TellUser:
 			parts = append(parts, fmt.Sprintf("'%s' cannot run: %s", s.Hook.Name, s.Why))

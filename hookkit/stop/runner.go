@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/text"
@@ -37,7 +38,7 @@ type Runner struct {
 }
 
 // Run runs one hook and tells how it went. ctx is the whole stop's deadline.
-func (r *Runner) Run(ctx context.Context, h *Hook) Outcome {
+func (r *Runner) Run(ctx context.Context, h *hooksedn.Hook) Outcome {
 	tail := proc.NewTail(proc.LogLimit)
 	var out io.Writer = tail
 	if r.Live != nil {
@@ -45,9 +46,9 @@ func (r *Runner) Run(ctx context.Context, h *Hook) Outcome {
 	}
 	o := Outcome{Hook: h}
 	switch h.Type {
-	case REPL:
+	case hooksedn.REPL:
 		o.Kind, o.Why = r.evaluate(ctx, h, out)
-	case Bash:
+	case hooksedn.Bash:
 		o.Kind, o.Why = r.command(ctx, h, out)
 	}
 	kept := tail.Kept()
@@ -56,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, h *Hook) Outcome {
 	return o
 }
 
-func (r *Runner) command(ctx context.Context, h *Hook, out io.Writer) (Kind, string) {
+func (r *Runner) command(ctx context.Context, h *hooksedn.Hook, out io.Writer) (Kind, string) {
 	dir := workDir(r.Dir, h.Cwd)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return CannotRun, fmt.Sprintf(":cwd %s is not a directory", h.Cwd)
@@ -92,7 +93,7 @@ func workDir(project, cwd string) string {
 	return filepath.Join(project, cwd)
 }
 
-func (r *Runner) evaluate(ctx context.Context, h *Hook, out io.Writer) (Kind, string) {
+func (r *Runner) evaluate(ctx context.Context, h *hooksedn.Hook, out io.Writer) (Kind, string) {
 	limited, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	result, err := r.Evaluator.Eval(limited, h.Code, out)

@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/stretchr/testify/mock"
 	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/hookkit/hooksedn"
+	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/proc"
 )
 
 func bashRunner(t *testing.T) *Runner {
@@ -42,7 +45,7 @@ func TestRunBash(t *testing.T) {
 		{"fault 30: 137 is a signal's code", "exit 137", Failed, "exit 137 (SIGKILL)", ""},
 	} {
 		t.Run(row.title, func(t *testing.T) {
-			o := r.Run(t.Context(), &Hook{Type: Bash, Name: "h", Command: row.command, Cwd: ".", Timeout: time.Minute})
+			o := r.Run(t.Context(), &hooksedn.Hook{Type: hooksedn.Bash, Name: "h", Command: row.command, Cwd: ".", Timeout: time.Minute})
 			assert.Equal(t, o.Kind, row.kind, "%s", o.Why)
 			assert.Equal(t, o.Why, row.why)
 			assert.Equal(t, o.Output, row.output)
@@ -54,7 +57,7 @@ func TestRunBashTimeout(t *testing.T) {
 	r := bashRunner(t)
 	// A machine that is too busy to say anything in time gets more of it.
 	for limit := 200 * time.Millisecond; ; limit *= 2 {
-		o := r.Run(t.Context(), &Hook{Type: Bash, Name: "h", Command: "echo before; sleep 20000", Cwd: ".", Timeout: limit})
+		o := r.Run(t.Context(), &hooksedn.Hook{Type: hooksedn.Bash, Name: "h", Command: "echo before; sleep 20000", Cwd: ".", Timeout: limit})
 		assert.Equal(t, o.Kind, Failed)
 		assert.Equal(t, o.Why, fmt.Sprintf("timed out after %g s", limit.Seconds()))
 		if o.Output != "" || limit > time.Minute {
@@ -68,13 +71,13 @@ func TestRunBashSurroundings(t *testing.T) {
 	r := bashRunner(t)
 	r.Env = append(r.Env, "KEPT=1", "CHANGED=old")
 	assert.NilError(t, os.Mkdir(filepath.Join(r.Dir, "sub"), 0o700))
-	config, err := parse("hooks.edn", r.Dir, []byte(`{:stop [{:type :bash :name "a b" :cwd "sub" :env {"CHANGED" "new\nline"}
-	  :command "echo $KEPT \"$CHANGED\" $BREPL_HOOK_NAME; basename $PWD"}]}`))
-	assert.NilError(t, err)
-	o := r.Run(t.Context(), config.Hooks[0])
+	o := r.Run(t.Context(), &hooksedn.Hook{
+		Type: hooksedn.Bash, Name: "a b", Cwd: "sub", Env: []proc.Var{{Name: "CHANGED", Value: "new\nline"}},
+		Command: `echo $KEPT "$CHANGED" $BREPL_HOOK_NAME; basename $PWD`, Timeout: time.Minute,
+	})
 	assert.Equal(t, o.Output, "1 new\nline a b\nsub")
 
-	missing := r.Run(t.Context(), &Hook{Type: Bash, Name: "h", Command: "true", Cwd: "nowhere", Timeout: time.Minute})
+	missing := r.Run(t.Context(), &hooksedn.Hook{Type: hooksedn.Bash, Name: "h", Command: "true", Cwd: "nowhere", Timeout: time.Minute})
 	assert.Equal(t, missing.Kind, CannotRun)
 	assert.Equal(t, missing.Why, ":cwd nowhere is not a directory")
 }
@@ -82,7 +85,7 @@ func TestRunBashSurroundings(t *testing.T) {
 func TestRunBashWithoutAShell(t *testing.T) {
 	r := bashRunner(t)
 	r.Env = []string{"PATH=" + t.TempDir()}
-	o := r.Run(t.Context(), &Hook{Type: Bash, Name: "h", Command: "true", Cwd: ".", Timeout: time.Minute})
+	o := r.Run(t.Context(), &hooksedn.Hook{Type: hooksedn.Bash, Name: "h", Command: "true", Cwd: ".", Timeout: time.Minute})
 	assert.Equal(t, o.Kind, CannotRun)
 	assert.Assert(t, strings.Contains(o.Why, "neither bash nor sh is on the PATH"), o.Why)
 }
@@ -91,7 +94,7 @@ func TestRunKeepsTheEndOfLongOutput(t *testing.T) {
 	r := bashRunner(t)
 	var live bytes.Buffer
 	r.Live = &live
-	o := r.Run(t.Context(), &Hook{Type: Bash, Name: "h", Command: "seq 1 100000; exit 1", Cwd: ".", Timeout: time.Minute})
+	o := r.Run(t.Context(), &hooksedn.Hook{Type: hooksedn.Bash, Name: "h", Command: "seq 1 100000; exit 1", Cwd: ".", Timeout: time.Minute})
 	assert.Assert(t, strings.HasSuffix(o.Output, "\n99999\n100000"))
 	assert.Assert(t, len(o.Output) <= 200<<10)
 	first, _, _ := strings.Cut(o.Output, "\n")
@@ -149,7 +152,7 @@ func TestRunREPL(t *testing.T) {
 					return row.result, row.err
 				})
 			r := &Runner{Evaluator: evaluator}
-			o := r.Run(t.Context(), &Hook{Type: REPL, Name: "h", Code: "(run)", Timeout: time.Minute})
+			o := r.Run(t.Context(), &hooksedn.Hook{Type: hooksedn.REPL, Name: "h", Code: "(run)", Timeout: time.Minute})
 			assert.Equal(t, o.Kind, row.kind)
 			assert.Equal(t, o.Why, row.why)
 			assert.Equal(t, o.Output, "FAIL in x")

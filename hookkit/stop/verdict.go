@@ -1,6 +1,10 @@
 package stop
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hookkit/brepl/hookkit/hooksedn"
+)
 
 // Kind is what happened to one hook in one stop.
 type Kind uint8
@@ -21,7 +25,7 @@ func (k Kind) String() string {
 
 // Outcome is the result of one hook.
 type Outcome struct {
-	Hook    *Hook
+	Hook    *hooksedn.Hook
 	Kind    Kind
 	Why     string // for all but Passed and Unchanged, one line: "exit code 3", "3 failures in 42 tests"
 	Output  string // what it printed, cleaned; the end of it
@@ -76,7 +80,7 @@ func decide(o Outcome, count int) Step {
 		switch {
 		case o.Hook.Required:
 			step.Action = Pause
-		case o.Hook.Type == Bash:
+		case o.Hook.Type == hooksedn.Bash:
 			step.Action = TellUser
 		default:
 			step.Action = Continue
@@ -122,7 +126,7 @@ func (s *Step) headline() string {
 	switch {
 	case s.Kind == NotRun:
 		return fmt.Sprintf("Hook '%s' was not run: %s", name, s.Why)
-	case s.Action == Pause && s.Hook.Type == REPL:
+	case s.Action == Pause && s.Hook.Type == hooksedn.REPL:
 		return fmt.Sprintf("Hook '%s' requires nREPL but none available. Please start REPL and retry.", name)
 	case s.Kind == CannotRun:
 		return fmt.Sprintf("Hook '%s' cannot run: %s", name, s.Why)

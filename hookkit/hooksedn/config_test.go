@@ -1,4 +1,4 @@
-package stop
+package hooksedn
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, config.InformUser, true)
 	assert.Equal(t, len(config.Doubts), 0)
 	for _, h := range config.Hooks {
-		h.source = ""
+		h.Source = ""
 	}
 	assert.DeepEqual(t, config.Hooks, []*Hook{
 		{Type: REPL, Name: "tests", Code: "(run-tests)", Retry: true, MaxRetries: 3, Required: true, Timeout: 120 * time.Second, Cwd: "."},
@@ -254,9 +254,48 @@ func TestLoadTrust(t *testing.T) {
 	assert.ErrorContains(t, err, "is not a regular file")
 
 	assert.NilError(t, os.Remove(path))
-	assert.NilError(t, os.WriteFile(path, make([]byte, maxConfigBytes+1), 0o600))
+	assert.NilError(t, os.WriteFile(path, make([]byte, maxBytes+1), 0o600))
 	_, err = Load(tree.Path())
 	assert.ErrorContains(t, err, "has 1048577 bytes, more than the 1048576 that a configuration may have")
+}
+
+func TestLoadExclude(t *testing.T) {
+	tree := fs.NewDir(t, "exclude", fs.WithDir(".brepl", fs.WithFile("hooks.edn", "")))
+	path := tree.Join(".brepl", "hooks.edn")
+	for text, want := range map[string]string{
+		`{:validate {:exclude ["a" "b/**"]}}`:                              "a b/**",
+		`{:stop [{:type 7}] :nonsense 1 :validate {:exclude ["a" 7 "["]}}`: "a",
+		`{:validate {:exclude ["a"]`:                                       "",
+		`{:validate {:exclude "a"}}`:                                       "",
+		"":                                                                 "",
+		"\xff":                                                             "",
+	} {
+		assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
+		got, err := LoadExclude(tree.Path())
+		assert.NilError(t, err, text)
+		assert.Equal(t, strings.Join(got, " "), want, text)
+	}
+	assert.NilError(t, os.Chmod(path, 0o602))
+	_, err := LoadExclude(tree.Path())
+	assert.ErrorContains(t, err, "so what it excludes does not count; `chmod o-w ")
+}
+
+func TestMatches(t *testing.T) {
+	for _, row := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"src/a.clj", "src/a.clj", true},
+		{"src", "src/a/b.clj", true},
+		{"./src/", "src/a.clj", true},
+		{"src/*.clj", "src/a/b.clj", false},
+		{"src/**/*.clj", "src/b.clj", true},
+		{"src", "srcs/a.clj", false},
+		{"", "src/a.clj", false},
+		{"./", "src/a.clj", false},
+	} {
+		assert.Equal(t, Matches(row.pattern, row.name), row.want, "%q %q", row.pattern, row.name)
+	}
 }
 
 func TestSuggestion(t *testing.T) {

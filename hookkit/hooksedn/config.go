@@ -1,9 +1,10 @@
-package stop
+// Package hooksedn is .brepl/hooks.edn: where it is, whether it may be believed, and what it says. The stop hooks and the edit hooks read
+// the same file by the same schema. Reading never evaluates anything.
+//
+// It serves the programs of this repository and carries no promise of stability.
+package hooksedn
 
 import (
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -11,13 +12,13 @@ import (
 	"github.com/hookkit/brepl/hookkit/project"
 )
 
-// ConfigPath is where the hooks are, below the project's directory.
-const ConfigPath = ".brepl/hooks.edn"
+// Path is where the file is, below the project's directory.
+const Path = ".brepl/hooks.edn"
 
 // Bounds of the configuration file: a larger or deeper one is refused.
 const (
-	maxConfigBytes = 1 << 20
-	maxConfigDepth = 512
+	maxBytes = 1 << 20
+	maxDepth = 512
 )
 
 // Config is a checked .brepl/hooks.edn.
@@ -29,6 +30,8 @@ type Config struct {
 	Subagents           bool    // :subagents? — run for sub-agents too
 	SkipWhileBackground bool    // :skip-while-background? — postpone while background tasks run
 	InformUser          bool    // :inform :user — never spend an agent's turn on a report
+
+	Exclude []string // :validate {:exclude …}: glob patterns of files that the edit hooks leave alone, for [Matches]
 
 	Doubts []Remark // what is probably a mistake but no error; `hook check` shows it
 
@@ -61,7 +64,7 @@ type Hook struct {
 
 	WhenChanged []string // :when-changed, glob patterns
 
-	source string // the entry as written: another text is another hook for :when-changed
+	Source string // the entry as written: another text is another hook
 }
 
 // Budget is the longest time that all hooks together may take by their own timeouts.
@@ -78,71 +81,17 @@ func (c *Config) Budget() time.Duration {
 // that is where the host found the settings that called us, and a gate must not vanish
 // because somebody stands in a sub-directory. ok is false when there is no configuration.
 func Locate(dir, hostDir string) (root string, ok bool) {
-	if dir != "" && project.Exists(filepath.Join(dir, ConfigPath)) {
+	if dir != "" && project.Exists(filepath.Join(dir, Path)) {
 		return dir, true
 	}
 	if hostDir == "" {
 		return dir, false
 	}
-	if project.Exists(filepath.Join(hostDir, ConfigPath)) {
+	if project.Exists(filepath.Join(hostDir, Path)) {
 		return hostDir, true
 	}
-	if root, found := project.GitRoot(hostDir); found && project.Exists(filepath.Join(root, ConfigPath)) {
+	if root, found := project.GitRoot(hostDir); found && project.Exists(filepath.Join(root, Path)) {
 		return root, true
 	}
 	return dir, false
-}
-
-// Load reads and checks the configuration of the project in dir. All errors are reported at once,
-// as a *ConfigError. Reading never evaluates anything.
-func Load(dir string) (*Config, error) {
-	path := filepath.Join(dir, ConfigPath)
-	data, err := readConfig(path)
-	if err != nil {
-		return nil, err
-	}
-	return parse(path, dir, data)
-}
-
-func readConfig(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the hooks: %w", err)
-	}
-	if err = checkTrust(path, info); err != nil {
-		return nil, err
-	}
-	if info.Size() > maxConfigBytes {
-		return nil, fmt.Errorf("%s has %d bytes, more than the %d that a configuration may have", path, info.Size(), maxConfigBytes)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the hooks: %w", err)
-	}
-	return data, nil
-}
-
-// checkTrust refuses a file that somebody else could have written: its commands would run as the user.
-func checkTrust(path string, info fs.FileInfo) error {
-	switch {
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is not a regular file", path)
-	case worldWritable(info):
-		return fmt.Errorf("%s can be written by every user of this machine, so its hooks are not run; `chmod o-w %s`", path, path)
-	case foreignOwner(info):
-		return fmt.Errorf("%s belongs to another user, so its hooks are not run; copy it or change its owner", path)
-	}
-	return nil
-}
-
-// TimeNeeded is the longest time that the stop hooks of the project in dir may take together; 0 without a configuration.
-func TimeNeeded(dir string) (time.Duration, error) {
-	if !project.Exists(filepath.Join(dir, ConfigPath)) {
-		return 0, nil
-	}
-	config, err := Load(dir)
-	if err != nil {
-		return 0, err
-	}
-	return config.Budget(), nil
 }

@@ -1,4 +1,4 @@
-package stop
+package hooksedn
 
 import (
 	"fmt"
@@ -62,7 +62,7 @@ const (
 	defaultMaxRetries = 10
 )
 
-// parse checks a configuration. path is used in messages, dir is the project.
+// parse checks a configuration. path is used in messages, dir is the project. With an error it gives what has no fault.
 func parse(path, dir string, src []byte) (*Config, error) {
 	p := &parser{config: &Config{Path: path, Dir: dir, src: src}, src: src}
 	name := path
@@ -72,16 +72,16 @@ func parse(path, dir string, src []byte) (*Config, error) {
 	p.file = name
 	if !utf8.Valid(src) {
 		p.addAt(clj.Pos{Line: 1, Column: 1}, "the file is not UTF-8")
-		return nil, p.failure()
+		return p.config, p.failure()
 	}
 	// Read as Clojure, because :code may be a form with quotes and the like in it. Nothing is evaluated: elsewhere in the
 	// file such forms are of a wrong kind, and the checks below say so.
-	forms, errs := clj.ReadAll(name, src, clj.Options{Dialect: clj.Clojure, MaxDepth: maxConfigDepth, MaxBytes: maxConfigBytes})
+	forms, errs := clj.ReadAll(name, src, clj.Options{Dialect: clj.Clojure, MaxDepth: maxDepth, MaxBytes: maxBytes})
 	for _, e := range errs {
 		p.errs = append(p.errs, Remark{Pos: e.Pos, Text: e.Message})
 	}
 	if len(errs) > 0 && (len(forms) == 0 || len(clj.CheckDelimiters(name, src)) > 0) {
-		return nil, p.failure() // what else seems wrong may come from that
+		return p.config, p.failure() // what else seems wrong may come from that
 	}
 	switch {
 	case len(forms) == 0:
@@ -95,7 +95,7 @@ func parse(path, dir string, src []byte) (*Config, error) {
 		p.top(forms[0])
 	}
 	if len(p.errs) > 0 {
-		return nil, p.failure()
+		return p.config, p.failure()
 	}
 	return p.config, nil
 }
@@ -155,7 +155,7 @@ func (p *parser) top(m *clj.Node) {
 	}
 }
 
-// validate checks what the edit hooks read: they pass over what is wrong there, so somebody has to say it.
+// validate reads what the edit hooks leave alone. They pass over what is wrong there.
 func (p *parser) validate(m *clj.Node) {
 	if m.Kind != clj.Map {
 		p.add(m, ":validate must be a map such as {:exclude [\"test/broken/**\"]}, found %s", describe(m))
@@ -176,6 +176,8 @@ func (p *parser) validate(m *clj.Node) {
 				p.add(c, ":validate: :exclude must hold glob patterns (strings), found %s", describe(c))
 			case problem != "":
 				p.add(c, ":validate: :exclude must hold glob patterns of files in the project, found %s, which is %s", describe(c), problem)
+			default:
+				p.config.Exclude = append(p.config.Exclude, c.Text)
 			}
 		}
 	}
@@ -222,7 +224,7 @@ func (p *parser) hooks(entries []*clj.Node) {
 }
 
 func (p *parser) hook(index int, entry *clj.Node) *Hook {
-	h := &Hook{Timeout: defaultTimeout, MaxRetries: defaultMaxRetries, Cwd: ".", source: clj.Source(p.src, entry)}
+	h := &Hook{Timeout: defaultTimeout, MaxRetries: defaultMaxRetries, Cwd: ".", Source: clj.Source(p.src, entry)}
 	label := fmt.Sprintf("hook %d", index+1)
 	if n := entry.Get("name"); n != nil && n.Kind == clj.String && !strings.ContainsFunc(n.Text, unicode.IsControl) {
 		label = fmt.Sprintf("hook '%s'", n.Text)

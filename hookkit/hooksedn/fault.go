@@ -1,4 +1,4 @@
-package stop
+package hooksedn
 
 import (
 	"fmt"
@@ -21,6 +21,9 @@ type ConfigError struct {
 	Faults []Remark
 	src    []byte
 }
+
+// Render shows a remark about the file with its place and its line.
+func (c *Config) Render(r Remark) string { return r.render(Path, c.src) }
 
 // Error names each fault as file:line:column and shows its line.
 func (e *ConfigError) Error() string {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package stop
+package hooksedn
 
 import (
 	"io/fs"

@@ -173,6 +173,7 @@ func (job Job) write(out *Outcome, store *store, known known) error {
 	}
 	if len(job.Spec.Want) > 0 {
 		known.Filled = out.Memory
+		known.inherit(job, out.Foreign)
 		if err := store.save(job.Path, known); err != nil {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("what stood in %s before is not remembered: %v", job.Path, err))
 		}

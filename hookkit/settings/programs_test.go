@@ -1,10 +1,13 @@
 package settings_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/fs"
 	"pgregory.net/rapid"
 
 	"github.com/hookkit/brepl/hookkit/gauntlet"
@@ -44,5 +47,42 @@ func TestSurgeryOfPrograms(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// What one program finds empty and fills, another may be the last to leave: in any order the file, and its folder, are as they were.
+func TestProgramsShareAFile(t *testing.T) {
+	t.Parallel()
+	programs := []settings.Hooks{install.Brepl(nil).Hooks, gauntlet.Hooks(), triage.Hooks(), lab.Recorder()}
+	const none = "there is no file"
+	for _, text := range []string{none, "", " \n", "{}", "{ }\n", `{"hooks": { }}`, `{"hooks": {"Stop": [ ]}}`, `{"hooks": {"Stop": [], "SessionEnd": []}, "x": 1}`} {
+		for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}} {
+			dir := fs.NewDir(t, "programs", fs.WithDir("home"), fs.WithDir("project", fs.WithDir(".git", fs.WithFile("HEAD", ""))))
+			path := dir.Join("project", ".claude", "settings.local.json")
+			if text != none {
+				assert.NilError(t, os.Mkdir(filepath.Dir(path), 0o700))
+				assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
+			}
+			before := fs.ManifestFromDir(t, dir.Join("project"))
+			site := func(h *settings.Hooks) settings.Site {
+				s, err := settings.Env{
+					Dir: dir.Join("project"), Executable: "/bin/" + h.Program,
+					Getenv: func(name string) string { return map[string]string{"HOME": dir.Join("home")}[name] },
+				}.Site(settings.Local)
+				assert.NilError(t, err)
+				return s
+			}
+			for i := range programs {
+				s := site(&programs[i])
+				_, err := s.Install(t.Context(), &programs[i], false)
+				assert.NilError(t, err)
+			}
+			for _, i := range order {
+				s := site(&programs[i])
+				_, err := s.Uninstall(t.Context(), &programs[i], path, false)
+				assert.NilError(t, err)
+			}
+			assert.Assert(t, fs.Equal(dir.Join("project"), before), "%q, uninstalled in the order %v", text, order)
+		}
 	}
 }

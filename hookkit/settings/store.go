@@ -83,6 +83,32 @@ func (s *store) exists() bool {
 	})
 }
 
+// inherit adds what programs of ours whose handlers stand in the file too had found before us: they may be gone when our handlers are
+// taken out. Their folders of state are beside ours.
+func (k *known) inherit(job Job, foreign []Handler) {
+	for _, h := range foreign {
+		words, simple := h.Words()
+		if !simple || len(words) == 0 {
+			continue
+		}
+		name := baseName(words[0])
+		if name != session.SafeName(name) || name == filepath.Base(job.StateDir) {
+			continue
+		}
+		store, err := openStore(filepath.Join(filepath.Dir(job.StateDir), name), job.Path)
+		if err != nil || !store.exists() {
+			continue
+		}
+		theirs := store.load()
+		k.MadeFolder, k.MadeTarget = k.MadeFolder || theirs.MadeFolder, k.MadeTarget || theirs.MadeTarget
+		for path, interior := range theirs.Filled {
+			if _, ours := k.Filled[path]; !ours {
+				k.Filled[path] = interior
+			}
+		}
+	}
+}
+
 // load returns what is remembered; a file that is missing, broken or not ours
 // is no memory.
 func (s *store) load() known {

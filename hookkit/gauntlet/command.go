@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/settings"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -88,9 +89,6 @@ func inCI(p *cli.Program) bool {
 	return value != "" && value != "0" && value != "false" || p.Getenv("GITHUB_ACTIONS") == "true"
 }
 
-// home is the folder of the user's settings, "" if it is not known.
-func home(p *cli.Program) string { return p.Getenv("HOME") }
-
 // loadHere reads the configuration of the project that p.Dir is in.
 func loadHere(p *cli.Program, flags map[string]any) (*Config, error) {
 	if p.Dir == "" {
@@ -100,7 +98,7 @@ func loadHere(p *cli.Program, flags map[string]any) (*Config, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: there is no %s in %s or above it; `agent-gauntlet init` writes one", errNoConfig, configName, p.Dir)
 	}
-	return loadConfig(root, source{env: p.LookupEnv, home: home(p), flag: flags})
+	return loadConfig(root, source{env: p.LookupEnv, home: settings.Home(p.Getenv), flag: flags})
 }
 
 var errNoConfig = errors.New("no gauntlet config found")

@@ -92,7 +92,7 @@ func (h *stopHook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecis
 		h.status(StatusNoConfig, "No gauntlet config found, allowing stop")
 		return allow, nil
 	}
-	c, err := loadConfig(root, source{env: p.LookupEnv, home: home(p)})
+	c, err := loadConfig(root, source{env: p.LookupEnv, home: settings.Home(p.Getenv)})
 	if err != nil {
 		h.status(StatusError, "Stop hook error: %s, allowing stop", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return allow.TellUser("agent-gauntlet: the gates did not run, the configuration cannot be used:\n" + err.Error()), nil
@@ -153,7 +153,7 @@ func (h *stopHook) gates(ctx context.Context, c *Config) *Summary {
 	if dir == "" {
 		dir = c.Root
 	}
-	host := settings.HostTimeout(settings.Files(dir, home(p)), string(hookkit.EventStop), callsUs)
+	host := settings.HostTimeout(settings.Files(dir, settings.Home(p.Getenv)), string(hookkit.EventStop), callsUs)
 	own := settings.OwnTime(host)
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()

@@ -26,7 +26,7 @@ func hostLimits(event hookkit.EventName, p *cli.Program, project string) limits 
 	if dir == "" {
 		dir = project
 	}
-	return limitsFor(settings.HostTimeout(settings.Files(dir, p.Getenv("HOME")), string(event), settings.OwnCommand("brepl", "hook", "hooks")))
+	return limitsFor(settings.HostTimeout(settings.Files(dir, settings.Home(p.Getenv)), string(event), settings.OwnCommand("brepl", "hook", "hooks")))
 }
 
 func limitsFor(host time.Duration) limits { return limits{host: host, own: settings.OwnTime(host)} }

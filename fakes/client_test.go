@@ -28,7 +28,7 @@ func dial(t *testing.T, srv *fakes.NREPL) *rawClient {
 	c, err := net.Dial("tcp", srv.Addr())
 	assert.NilError(t, err)
 	t.Cleanup(func() { _ = c.Close() }) // closed already where the test is about closing
-	assert.NilError(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+	assert.NilError(t, c.SetDeadline(time.Now().Add(2*time.Minute)))
 	return &rawClient{t: t, net: c, r: bufio.NewReader(c)}
 }
 
@@ -154,7 +154,7 @@ func (c *rawClient) rest() (string, error) {
 func (c *rawClient) silent() bool {
 	c.t.Helper()
 	assert.NilError(c.t, c.net.SetReadDeadline(time.Now().Add(50*time.Millisecond)))
-	defer func() { assert.NilError(c.t, c.net.SetReadDeadline(time.Now().Add(10*time.Second))) }()
+	defer func() { assert.NilError(c.t, c.net.SetReadDeadline(time.Now().Add(2*time.Minute))) }()
 	_, err := c.r.Peek(1)
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()

@@ -16,7 +16,7 @@ import (
 
 // post posts to a fake and returns status, Retry-After and body.
 func post(url, body string) (status int, retry, answer string, err error) {
-	client := http.Client{Timeout: 5 * time.Second}
+	client := http.Client{Timeout: time.Minute}
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		return 0, "", "", err

@@ -76,7 +76,7 @@ func child(name string) int {
 		select {
 		case err := <-more:
 			fmt.Fprint(os.Stderr, err)
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(500 * time.Millisecond):
 			fmt.Fprint(os.Stderr, "open")
 		}
 		return 0

@@ -53,7 +53,7 @@ func TestNREPLFaultBytes(t *testing.T) {
 				assert.Equal(t, rest, "")
 				c.send(dict("id", "2", "op", "describe")) // still read
 			}
-			assert.Assert(t, srv.AwaitOp("describe", 1, 5*time.Second), "the fake goes on recording")
+			assert.Assert(t, srv.AwaitOp("describe", 1, time.Minute), "the fake goes on recording")
 		})
 	}
 }
@@ -234,7 +234,7 @@ func TestNREPLEndsWithAClientThatNeverReads(t *testing.T) {
 	defer func() { assert.NilError(t, c.Close()) }()
 	_, err = fmt.Fprint(c, dict("code", "much", "id", "1", "op", "eval"))
 	assert.NilError(t, err)
-	assert.Assert(t, srv.AwaitOp("eval", 1, 5*time.Second))
+	assert.Assert(t, srv.AwaitOp("eval", 1, time.Minute))
 	time.Sleep(20 * time.Millisecond)
 	srv.Close()
 	assert.DeepEqual(t, srv.Problems(), []string(nil))

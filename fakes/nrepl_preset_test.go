@@ -415,7 +415,7 @@ func TestPresetBusyLoop(t *testing.T) {
 			srv.On("loop").Hang()
 			busy, other := dial(t, srv), dial(t, srv)
 			busy.send(dict("code", "loop", "id", "1", "op", "eval"))
-			assert.Assert(t, srv.AwaitOp("eval", 1, 5*time.Second))
+			assert.Assert(t, srv.AwaitOp("eval", 1, time.Minute))
 			busy.send(dict("id", "2", "op", "describe"))
 			assert.Assert(t, busy.silent())
 			other.send(dict("id", "1", "op", "describe"))

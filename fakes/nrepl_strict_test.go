@@ -169,11 +169,10 @@ func TestNREPLStartFailures(t *testing.T) {
 }
 
 func eventually(cond func() bool) bool {
-	for range 500 {
-		if cond() {
-			return true
+	for end := time.Now().Add(2 * time.Minute); !cond(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
-	return false
+	return true
 }

@@ -77,7 +77,7 @@ func TestNREPLSessionsSurviveTheirConnection(t *testing.T) {
 	c := dial(t, srv)
 	session := c.clone()
 	c.send(dict("code", "hang", "id", "1", "op", "eval", "session", session))
-	assert.Assert(t, srv.AwaitOp("eval", 1, 5*time.Second))
+	assert.Assert(t, srv.AwaitOp("eval", 1, time.Minute))
 	assert.NilError(t, c.net.Close())
 	assert.DeepEqual(t, srv.Sessions(), []fakes.SessionInfo{{ID: session, Evals: 1, Running: true}})
 
@@ -181,7 +181,7 @@ func TestNREPLCloseEndsARunningEvaluation(t *testing.T) {
 	srv.On("x").Hang()
 	c := dial(t, srv)
 	c.send(dict("code", "x", "id", "1", "op", "eval"))
-	assert.Assert(t, srv.AwaitOp("eval", 1, 5*time.Second))
+	assert.Assert(t, srv.AwaitOp("eval", 1, time.Minute))
 	assert.Assert(t, !srv.AwaitOp("eval", 2, time.Millisecond))
 	srv.Close()
 	rest, _ := c.rest() // an orderly end or a reset, both are what a killed server gives

@@ -11,7 +11,7 @@ import (
 )
 
 // DefaultLimit is how long [Run] lets a child run when [Spec.Limit] is 0.
-const DefaultLimit = 20 * time.Second
+const DefaultLimit = 2 * time.Minute
 
 // holdLimit is how long the host waits for the streams of a hook that has
 // exited before it refuses what the hook said.

@@ -48,7 +48,7 @@ func TestToolAnswers(t *testing.T) {
 		assert.Equal(t, out, "1.0.1\n")
 		assert.Equal(t, state.ExitCode(), 0)
 	}
-	assert.Assert(t, tool.AwaitEnds(5, 5*time.Second))
+	assert.Assert(t, tool.AwaitEnds(5, time.Minute))
 	calls := tool.Calls()
 	assert.DeepEqual(t, calls[0].Args, []string{"-p", "a b", "", "it's $HOME\n", "-*"})
 	assert.Equal(t, calls[0].Stdin, "one two three")
@@ -94,7 +94,7 @@ func TestToolFaults(t *testing.T) {
 	assert.NilError(t, w.Close())
 	assert.NilError(t, r.Close())
 
-	assert.Assert(t, tool.AwaitEnds(6, 5*time.Second))
+	assert.Assert(t, tool.AwaitEnds(6, time.Minute))
 	for _, c := range tool.Calls() {
 		assert.Equal(t, c.Finished, c.Args[0] != "crash", c.Args[0])
 	}
@@ -119,7 +119,7 @@ func TestToolHangs(t *testing.T) {
 	killed, left := hanging(), hanging()
 	assert.NilError(t, killed.Process.Kill())
 	assert.ErrorContains(t, killed.Wait(), "killed")
-	assert.Assert(t, tool.AwaitEnds(1, 5*time.Second))
+	assert.Assert(t, tool.AwaitEnds(1, time.Minute))
 	assert.Assert(t, !tool.AwaitEnds(2, 0))
 	tool.Close()
 	assert.ErrorContains(t, left.Wait(), "exit status 97")

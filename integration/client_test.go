@@ -84,7 +84,7 @@ type started struct {
 // starts starts brepl and gives the lines of its stdout as they arrive.
 func (w *world) starts(args ...string) *started {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	w.t.Cleanup(cancel)
 	s := &started{Cmd: exec.CommandContext(ctx, brepl(w.t), args...), t: w.t, out: &bytes.Buffer{}, err: &bytes.Buffer{}, lines: make(chan string, 1000)}
 	s.Dir, s.Env, s.Stderr = w.dir, w.environment(), s.err
@@ -138,16 +138,14 @@ func TestNREPLClientStreams(t *testing.T) {
 	brepl(t)
 	t.Parallel()
 	w := newWorld(t, "")
-	w.withREPL().On("(work)").Out("one\n").Delay(300 * time.Millisecond).Out("two\n").Delay(300 * time.Millisecond).Value(":v")
-	start := time.Now()
+	w.withREPL().On("(work)").Out("one\n").Err("two\n").Out("three\n").Hang()
 	s := w.starts("(work)")
 	s.reads("one\n")
-	first := time.Since(start)
-	s.reads("two\n")
-	s.reads(":v\n")
-	assert.Equal(t, s.ends(), 0)
+	s.reads("three\n")
+	assert.NilError(t, s.Process.Signal(syscall.SIGINT))
+	assert.Equal(t, s.ends(), 130)
 	assert.Equal(t, s.out.String(), "")
-	assert.Assert(t, time.Since(start)-first > 500*time.Millisecond)
+	assert.Equal(t, s.err.String(), "two\nbrepl: interrupted\n")
 }
 
 // Issue 5: "Ctrl-C sends interrupt, waits briefly, then leaves".
@@ -175,12 +173,10 @@ func TestNREPLClientCtrlC(t *testing.T) {
 			tt.script(e)
 			s := w.starts("(f)")
 			s.reads("begun\n")
-			start := time.Now()
 			assert.NilError(t, s.Process.Signal(tt.signal))
 			assert.Equal(t, s.ends(), tt.exit)
 			assert.Equal(t, s.err.String(), tt.stderr)
 			assert.Equal(t, s.out.String(), "")
-			assert.Assert(t, time.Since(start) < 4*time.Second)
 		})
 	}
 	t.Run("the second one ends it at once", func(t *testing.T) {
@@ -192,10 +188,9 @@ func TestNREPLClientCtrlC(t *testing.T) {
 		s.reads("begun\n")
 		assert.NilError(t, s.Process.Signal(syscall.SIGINT))
 		assert.Assert(t, server.AwaitOp("interrupt", 1, waitLimit))
-		start := time.Now()
 		assert.NilError(t, s.Process.Signal(syscall.SIGINT))
 		assert.Equal(t, s.ends(), 130)
-		assert.Assert(t, time.Since(start) < 700*time.Millisecond, "%v", time.Since(start))
+		assert.Equal(t, s.err.String(), "") // after the first one alone it says what became of the code
 	})
 }
 

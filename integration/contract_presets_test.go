@@ -414,7 +414,7 @@ func refusesOp(want string) contractCheck {
 // outlives is a loop that nothing stops: the client gives up, and says that the code may still run.
 func outlives(printed string, othersServed bool) contractCheck {
 	return func(ctx context.Context, t *testing.T, server *replServer) {
-		short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		short, cancel := context.WithTimeout(ctx, 2*time.Second)
 		defer cancel()
 		got, err := session(ctx, t, server).Eval(short, nrepl.Request{Code: endless}, nil)
 		timeout, ok := errors.AsType[*nrepl.TimeoutError](err)

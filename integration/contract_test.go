@@ -43,7 +43,7 @@ type contractCase struct {
 }
 
 // contractLimit is for one case on a busy machine.
-const contractLimit = 60 * time.Second
+const contractLimit = 5 * time.Minute
 
 func TestContract(t *testing.T) {
 	kinds := append([]replKind{{name: "jvm", shared: jvmREPL, fresh: freshJVM}}, dockerKinds...)
@@ -145,7 +145,7 @@ var contract = []contractCase{
 	{
 		name: "output arrives while the code runs, in its order",
 		script: func(f *fakes.NREPL) {
-			f.On(streaming).Out("a\n").Delay(300 * time.Millisecond).Err("b\n").Delay(300 * time.Millisecond).Out("c\n").Value(":ok")
+			f.On(streaming).AnyTimes().Out("a\n").Delay(300 * time.Millisecond).Err("b\n").Delay(300 * time.Millisecond).Out("c\n").Value(":ok")
 		},
 		check: checkStreaming,
 	},
@@ -392,6 +392,17 @@ func checkRaw(ctx context.Context, t *testing.T, server *replServer) {
 }
 
 func checkStreaming(ctx context.Context, t *testing.T, server *replServer) {
+	// Two sleeps of 300 ms lie between the first message and the end; a busy machine may see the first one late.
+	var before time.Duration
+	for try := 0; try < 5 && before <= 400*time.Millisecond; try++ {
+		before = streamsFor(ctx, t, server)
+	}
+	assert.Assert(t, before > 400*time.Millisecond, "the output came all at once, %v before the end", before)
+}
+
+// streamsFor is the time from the first message to the end.
+func streamsFor(ctx context.Context, t *testing.T, server *replServer) time.Duration {
+	t.Helper()
 	var events []string
 	var first time.Time
 	got, err := session(ctx, t, server).Eval(ctx, nrepl.Request{Code: streaming}, func(m nrepl.Message) {
@@ -404,13 +415,13 @@ func checkStreaming(ctx context.Context, t *testing.T, server *replServer) {
 			first = time.Now()
 		}
 	})
+	took := time.Since(first)
 	assert.NilError(t, err)
 	assert.DeepEqual(t, events, []string{"out a\n", "err b\n", "out c\n", "value :ok"})
-	// Two sleeps of 300 ms lie between the first message and the end.
-	assert.Assert(t, time.Since(first) > 400*time.Millisecond, "the output came all at once, %v before the end", time.Since(first))
 	assert.DeepEqual(t, got, nrepl.Result{
 		Values: []string{":ok"}, Out: nrepl.Output{Text: "a\nc\n"}, Err: nrepl.Output{Text: "b\n"}, Ns: "user", Status: status("done"),
 	})
+	return took
 }
 
 // The JVM goes on with form 3 after form 2 has failed, and the whole counts as failed.
@@ -469,9 +480,13 @@ func checkInterrupt(ctx context.Context, t *testing.T, server *replServer) {
 }
 
 func checkTimeout(ctx context.Context, t *testing.T, server *replServer) {
-	short, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	got, err := session(ctx, t, server).Eval(short, nrepl.Request{Code: endless}, nil)
+	var got nrepl.Result
+	var err error
+	for limit := time.Second; got.Out.Text == "" && limit < contractLimit/2; limit *= 2 { // more for a server that is too slow to begin
+		short, cancel := context.WithTimeout(ctx, limit)
+		got, err = session(ctx, t, server).Eval(short, nrepl.Request{Code: endless}, nil)
+		cancel()
+	}
 	assert.ErrorIs(t, err, nrepl.ErrTimeout)
 	timeout, ok := errors.AsType[*nrepl.TimeoutError](err)
 	assert.Assert(t, ok && timeout.Stopped, "the server did not confirm: %v", err)

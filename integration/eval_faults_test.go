@@ -33,7 +33,6 @@ func (w *world) evalBothForms(timeout string) (told string, warnings []any) {
 	)
 	for _, one := range r {
 		assert.Check(w.t, one.exit == 0 && one.stderr == "", "exit %d\n%s", one.exit, one.stderr)
-		assert.Check(w.t, one.raw.Elapsed < 6*time.Second, "%v", one.raw.Elapsed)
 		assert.Check(w.t, !strings.Contains(one.stdout, `"block"`), "%s", one.stdout)
 	}
 	if r[0].stdout != "" {
@@ -117,25 +116,25 @@ var evalFaults = []fault{
 	{35, "hook eval: a server that accepts and is silent is said once, and left alone for a while", func(t *testing.T) {
 		fullRun(t)
 		w := evalWorld(t)
-		w.withREPL(fakes.NREPLFault(fakes.Silent()))
+		server := w.withREPL(fakes.NREPLFault(fakes.Silent()))
 		told, warnings := w.evalBothForms("1")
 		const silent = "The nREPL server accepts connections but does not answer; it may be busy. Files are not evaluated after edits until it does."
 		assert.Equal(t, told, silent)
 		assert.DeepEqual(t, warnings, []any{silent})
-		r := w.evals("src/a.clj", "--timeout", "5")
-		r.is(0, "", "")
-		assert.Check(t, r.raw.Elapsed < 900*time.Millisecond, "%v", r.raw.Elapsed)
+		asked := server.Connections()
+		w.evals("src/a.clj", "--timeout", "5").is(0, "", "")
+		assert.Equal(t, server.Connections(), asked)
 	}},
 	{35, "hook eval: a server that clones and then is silent", func(t *testing.T) {
 		fullRun(t)
 		w := evalWorld(t)
-		w.withREPL().OnOp("describe").AnyTimes().Hang()
+		server := w.withREPL()
+		server.OnOp("describe").AnyTimes().Hang()
 		r := w.evals("src/a.clj", "--timeout", "20")
 		r.is(0, tells("The nREPL server accepts connections but does not answer; it may be busy. Files are not evaluated after edits until it does."), "")
-		assert.Check(t, r.raw.Elapsed < 8*time.Second, "%v", r.raw.Elapsed)
-		r = w.evals("src/a.clj", "--timeout", "20")
-		r.is(0, "", "")
-		assert.Check(t, r.raw.Elapsed < 900*time.Millisecond, "%v", r.raw.Elapsed)
+		asked := server.Connections()
+		w.evals("src/a.clj", "--timeout", "20").is(0, "", "")
+		assert.Equal(t, server.Connections(), asked)
 	}},
 	{36, "hook eval: what is no bencode is no server", func(t *testing.T) {
 		for _, f := range []fakes.Fault{

@@ -79,10 +79,8 @@ func TestEvalJVM(t *testing.T) {
 	for _, part := range []string{"src/shop/bad.clj:", "Divide by zero", "| before"} {
 		assert.Assert(t, cmp.Contains(got, part))
 	}
-	began := time.Now()
 	got = told(a.Write("src/shop/loop.clj", "(ns shop.loop)\n(while true)\n"))
 	assert.Equal(t, got, "src/shop/loop.clj: the evaluation timed out after 2s and was interrupted. If it needs longer: `brepl hook install --timeout SECONDS`.")
-	assert.Assert(t, time.Since(began) < 6*time.Second)
 	assert.Equal(t, told(a.Write("src/shop/reads.clj", "(ns shop.reads)\n(def line (read-line))\n")), "")
 	assert.Equal(t, value("shop.reads/line"), "nil")
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 
@@ -68,11 +67,9 @@ var evalParts = []scenario{
 		w := newWorld(t, "", fakes.WithFile("src/a.clj", "(ns a)\n", 0o644))
 		server := w.evalServer()
 		server.OnLoadFile(w.project.Path("src/a.clj")).Hang()
-		began := time.Now()
 		object := evalObject(t, w.hook("eval", "--timeout", "1", "--strict-eval", "src/a.clj"))
 		assert.Equal(t, object["decision"], "allow") // "Fail safe: allow edit if timeout exceeded (with warning)"
 		assert.DeepEqual(t, object["warnings"], []any{"src/a.clj: the evaluation timed out after $TOOK and was interrupted. If it needs longer: `brepl hook install --timeout SECONDS`."})
-		assert.Assert(t, time.Since(began) < 4*time.Second)
 		allClosed(t, server)
 		w.hook("eval", "--skip-eval", "src/a.clj").is(0, accepted, "")
 	}},

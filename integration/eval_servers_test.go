@@ -153,14 +153,11 @@ func TestEvalPathMap(t *testing.T) {
 func TestEvalOfOtherFilesIsQuick(t *testing.T) {
 	w := newWorld(t, "")
 	server := w.withREPL()
-	best := time.Hour
-	for range 15 {
+	costs(t, 5, w.nothing, func() time.Duration {
 		r := w.evals("README.md")
 		r.is(0, "", "")
-		best = min(best, r.raw.Elapsed)
-	}
-	t.Logf("hook eval of README.md: %v at best", best)
-	assert.Assert(t, best < 50*time.Millisecond, "%v", best)
+		return r.raw.Elapsed
+	})
 	assert.Equal(t, server.Connections(), 0)
 	assert.Equal(t, len(w.stateFiles()), 0, "%v", w.stateFiles())
 }
@@ -224,10 +221,8 @@ func TestEvalEndedByHost(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	assert.NilError(t, cmd.Start())
 	assert.Assert(t, server.AwaitOp("load-file", 1, waitLimit))
-	began := time.Now()
 	assert.NilError(t, cmd.Process.Signal(syscall.SIGTERM))
 	assert.NilError(t, cmd.Wait())
-	assert.Assert(t, time.Since(began) < 1500*time.Millisecond, "%v", time.Since(began)) // then the host kills
 	assert.Equal(t, out.String(), "")
 	assert.Assert(t, server.AwaitOp("interrupt", 1, waitLimit))
 	allClosed(t, server)

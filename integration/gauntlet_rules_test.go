@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 
@@ -61,21 +60,19 @@ var gauntletRules = []ruleTest{
 		w.project.Write("src/b.txt", "BROKEN\n")
 		w.stop().is(0, blockedBy(1, 4, brokenTests...), saysFailed)
 	}},
-	{title: "8 parallel checks of 1 s end in under 1.3 s", alone: true, run: func(t *testing.T) {
+	{title: "8 parallel checks run at the same time", run: func(t *testing.T) {
 		files := map[string]string{"config.yml": "base_branch: main\nentry_points:\n  - path: .\n    checks: [c0, c1, c2, c3, c4, c5, c6, c7]\n"}
+		var others strings.Builder
 		for i := range 8 {
-			files[fmt.Sprintf("checks/c%d.yml", i)] = "command: sleep 1\nparallel: true\n"
+			_, _ = fmt.Fprintf(&others, ` -a -e "$WORLD/up%d"`, i)
+		}
+		for i := range 8 {
+			files[fmt.Sprintf("checks/c%d.yml", i)] = fmt.Sprintf("command: 'touch \"$WORLD/up%d\"; until test -e \"$WORLD/up0\"%s; do sleep 0.01; done'\nparallel: true\n", i, others.String())
 		}
 		w := newGauntlet(t, files)
 		w.project.Write("src/b.txt", "x\n")
-		best := time.Hour
-		for try := 0; try < 4 && best > 1300*time.Millisecond; try++ { // noise only ever adds time
-			w.gauntlet("clean")
-			r := w.gauntlet("run")
-			assert.Equal(t, r.exit, 0, r.stdout)
-			best = min(best, r.raw.Elapsed)
-		}
-		assert.Assert(t, best < 1300*time.Millisecond, "%v", best)
+		r := w.gauntlet("run")
+		assert.Equal(t, r.exit, 0, r.stdout)
 	}},
 	{title: "in order, and fail_fast", run: func(t *testing.T) {
 		w := newGauntlet(t, map[string]string{
@@ -94,11 +91,10 @@ var gauntletRules = []ruleTest{
 	{title: "a timeout ends the whole process group", run: func(t *testing.T) {
 		fullRun(t)
 		w := newChecked(t)
-		w.project.Write(".gauntlet/checks/tests.yml", "command: 'sleep 60 & echo $! > \"$WORLD/pid\"; wait'\ntimeout: 0.5\n")
+		w.project.Write(".gauntlet/checks/tests.yml", "command: 'sleep 20000 & echo $! > \"$WORLD/pid\"; wait'\ntimeout: 3\n")
 		r := w.gauntlet("run")
 		assert.Equal(t, r.exit, 1)
-		assert.Assert(t, strings.Contains(r.stdout, "check tests failed: timed out after 0.5 s\n"), r.stdout)
-		assert.Assert(t, r.raw.Elapsed < 10*time.Second, "%v", r.raw.Elapsed)
+		assert.Assert(t, strings.Contains(r.stdout, "check tests failed: timed out after 3 s\n"), r.stdout)
 		var pid int
 		_, err := fmt.Sscan(w.wrote("pid"), &pid)
 		assert.NilError(t, err)
@@ -106,26 +102,30 @@ var gauntletRules = []ruleTest{
 	}},
 	{title: "the own deadline gives a verdict before the host's timeout", run: func(t *testing.T) {
 		fullRun(t)
-		w := newChecked(t)
-		w.project.Write(".claude/settings.local.json", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"agent-gauntlet stop-hook","timeout":5}]}]}}`)
-		w.project.Write(".gauntlet/checks/tests.yml", "command: sleep 60\ntimeout: 400\n")
-		r := w.stop()
-		w.blocks(r, "check tests failed: timed out: the host gives the stop hook 5 s in all")
-		assert.Assert(t, r.raw.Elapsed > 3500*time.Millisecond && r.raw.Elapsed < 4900*time.Millisecond, "%v", r.raw.Elapsed)
+		inHostTime(t, 5, func(host int) result {
+			w := newChecked(t)
+			w.project.Write(".claude/settings.local.json", fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"agent-gauntlet stop-hook","timeout":%d}]}]}}`, host))
+			w.project.Write(".gauntlet/checks/tests.yml", "command: sleep 20000\ntimeout: 400\n")
+			r := w.stop()
+			w.blocks(r, fmt.Sprintf("check tests failed: timed out: the host gives the stop hook %d s in all", host))
+			return r
+		})
 	}},
 	{title: "the own deadline ends a review too", run: func(t *testing.T) {
 		fullRun(t)
-		w := newGauntlet(t, map[string]string{
-			"config.yml": "base_branch: main\ncli:\n  default_preference: [slow]\n  adapters: {slow: {command: [sleep, '60']}}\n" +
-				"entry_points:\n  - path: .\n    reviews: [words]\n    checks: [tests]\n",
-			"reviews/words.md": "---\ntimeout: 400\n---\nSay what is wrong.\n",
-			"checks/tests.yml": "command: 'true'\n",
+		inHostTime(t, 5, func(host int) result {
+			w := newGauntlet(t, map[string]string{
+				"config.yml": "base_branch: main\ncli:\n  default_preference: [slow]\n  adapters: {slow: {command: [sleep, '20000']}}\n" +
+					"entry_points:\n  - path: .\n    reviews: [words]\n    checks: [tests]\n",
+				"reviews/words.md": "---\ntimeout: 400\n---\nSay what is wrong.\n",
+				"checks/tests.yml": "command: 'true'\n",
+			})
+			w.project.Write("src/b.txt", "x\n")
+			w.project.Write(".claude/settings.local.json", fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"cd . && agent-gauntlet stop-hook","timeout":%d}]}]}}`, host))
+			r := w.stop()
+			w.blocks(r, fmt.Sprintf("review words failed: timed out: the host gives the stop hook %d s in all", host))
+			return r
 		})
-		w.project.Write("src/b.txt", "x\n")
-		w.project.Write(".claude/settings.local.json", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"cd . && agent-gauntlet stop-hook","timeout":5}]}]}}`)
-		r := w.stop()
-		w.blocks(r, "review words failed: timed out: the host gives the stop hook 5 s in all")
-		assert.Assert(t, r.raw.Elapsed > 3500*time.Millisecond && r.raw.Elapsed < 4900*time.Millisecond, "%v", r.raw.Elapsed)
 	}},
 	{title: "a run that the host or a person ends counts for nothing", run: func(t *testing.T) {
 		w := newChecked(t)

@@ -58,7 +58,7 @@ var inputRules = []ruleTest{
 		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
 		r := w.run(fakes.Half(`{"session_id":"x","hook_event_name":"Stop"}`), "hook", "stop")
 		r.is(1, "", "the event did not arrive in time: after $TOOK only 21 bytes arrived, ending in \"{\\\"session_id\\\":\\\"x\\\",\\\"ho\"\n")
-		assert.Assert(t, r.raw.Elapsed > 4900*time.Millisecond && r.raw.Elapsed < 7*time.Second, "%v", r.raw.Elapsed)
+		assert.Assert(t, r.raw.Elapsed > 4900*time.Millisecond, "%v", r.raw.Elapsed)
 	}},
 	{title: "nothing on stdin runs the hooks in session unknown, which includes a hash of the project's path", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", leaveTrace+"; exit 1", retry, ":max-retries 0")))
@@ -89,7 +89,7 @@ var inputRules = []ruleTest{
 		r := w.run(fakes.EmptyOpen(), "hook", "stop")
 		r.is(0, approve, "")
 		matches(t, w.wrote("trace"), `^unknown-[0-9a-f]{16}\n$`)
-		assert.Assert(t, r.raw.Elapsed > 4900*time.Millisecond && r.raw.Elapsed < 7*time.Second, "%v", r.raw.Elapsed)
+		assert.Assert(t, r.raw.Elapsed > 4900*time.Millisecond, "%v", r.raw.Elapsed)
 	}},
 	{title: "an event that drips in byte by byte is an event", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", leaveTrace)))
@@ -164,16 +164,15 @@ var inputRules = []ruleTest{
 		w.stop().is(0, approve, "")
 		assert.Equal(t, w.wrote("trace"), "$SESSION\n")
 	}},
-	{title: "the verdict is given and the process ended within 50 ms of the closing brace, with stdin held open", run: func(t *testing.T) {
+	{title: "the verdict is given and the process ended soon after the closing brace, with stdin held open", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry, ":max-retries 0")))
-		// Another process on the machine can only make it slower.
-		best := time.Hour
-		for i := 0; i < 20 && best > 50*time.Millisecond; i++ {
-			r := w.run(fakes.HeldOpenNoNewline(w.stopEvent()), "hook", "stop")
+		run := func(in fakes.Stdin) fakes.Outcome {
+			r := w.run(in, "hook", "stop")
 			assert.Equal(t, r.exit, 2, r.stderr)
-			best = min(best, r.raw.AfterBrace)
+			return r.raw
 		}
-		assert.Assert(t, best <= 50*time.Millisecond, "the best of 20 took %v", best)
+		costs(t, 2, func() time.Duration { return run(fakes.OneLine(w.stopEvent())).Elapsed },
+			func() time.Duration { return run(fakes.HeldOpenNoNewline(w.stopEvent())).AfterBrace })
 	}, alone: true},
 	{title: "what follows the event is not waited for", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", leaveTrace)))

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"gotest.tools/v3/assert"
 
@@ -194,7 +193,6 @@ var replRules = []ruleTest{
 		const why = "timed out after 1 s; the server did not confirm the interrupt, so the code may still be running"
 		stderr, agent := reported("Hook 'run-tests' failed: " + why)
 		r.is(1, tellBoth("brepl: 'run-tests' failed: "+why, agent), stderr)
-		assert.Assert(t, r.raw.Elapsed < 4*time.Second, "%v", r.raw.Elapsed)
 	}},
 	{title: "an exception fails the hook even if later forms run", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(eval("run-tests", "(/ 1 0) :later")))

@@ -120,31 +120,30 @@ var runRules = []ruleTest{
 		assert.Equal(t, w.wrote("stdin"), "")
 	}},
 	{title: "a timeout sends TERM to the process group", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(bash("slow", `trap 'echo term >> "$WORLD/trace"; exit 0' TERM; (trap 'echo child >> "$WORLD/trace"; exit' TERM; sleep 30 & wait) & echo started; wait`, ":timeout 1")))
-		stderr, agent := reported("Hook 'slow' failed: timed out after 1 s", outputOf("slow"), "| started")
+		w := newWorld(t, hooksEDN(bash("slow", `trap 'echo term >> "$WORLD/trace"; exit 0' TERM; (trap 'echo child >> "$WORLD/trace"; exit' TERM; sleep 20000 & wait) & echo started; wait`, ":timeout 3")))
+		stderr, agent := reported("Hook 'slow' failed: timed out after 3 s", outputOf("slow"), "| started")
 		r := w.stop()
-		r.is(1, tellBoth("brepl: 'slow' failed: timed out after 1 s", agent), stderr)
-		assert.Assert(t, r.raw.Elapsed > time.Second && r.raw.Elapsed < 2500*time.Millisecond, "%v", r.raw.Elapsed)
+		r.is(1, tellBoth("brepl: 'slow' failed: timed out after 3 s", agent), stderr)
+		assert.Assert(t, r.raw.Elapsed > 3*time.Second, "%v", r.raw.Elapsed)
 		trace := w.wrote("trace")
 		assert.Assert(t, trace == "term\nchild\n" || trace == "child\nterm\n", "%q", trace)
 	}},
 	{title: "2 s after TERM comes KILL", run: func(t *testing.T) {
 		fullRun(t)
-		w := newWorld(t, hooksEDN(bash("deaf", `exec 2>/dev/null; trap 'echo term >> "$WORLD/trace"' TERM; while :; do sleep 0.1; done`, ":timeout 1", retry)))
+		w := newWorld(t, hooksEDN(bash("deaf", `exec 2>/dev/null; trap 'echo term >> "$WORLD/trace"' TERM; while :; do sleep 0.1; done`, ":timeout 3", retry)))
 		r := w.stop()
 		r.is(2, tellUser("brepl: 'deaf' failed, attempt 1/10"), blocked(
-			"Hook 'deaf' failed: timed out after 1 s",
+			"Hook 'deaf' failed: timed out after 3 s",
 			"This stop is blocked: attempt 1 of 10. Fix the cause, then stop again.",
 		))
-		assert.Assert(t, r.raw.Elapsed > 3*time.Second && r.raw.Elapsed < 4500*time.Millisecond, "%v", r.raw.Elapsed)
+		assert.Assert(t, r.raw.Elapsed > 5*time.Second, "%v", r.raw.Elapsed)
 		assert.Equal(t, w.wrote("trace"), "term\n")
 	}},
 	{title: "children left behind get TERM", run: func(t *testing.T) {
 		fullRun(t)
-		w := newWorld(t, hooksEDN(bash("server", `(trap 'echo term > "$WORLD/trace"; exit' TERM; touch "$WORLD/ready"; sleep 30 & wait) & while ! test -e "$WORLD/ready"; do sleep 0.01; done; echo $! > "$WORLD/pid"`)))
+		w := newWorld(t, hooksEDN(bash("server", `(trap 'echo term > "$WORLD/trace"; exit' TERM; touch "$WORLD/ready"; sleep 20000 & wait) & while ! test -e "$WORLD/ready"; do sleep 0.01; done; echo $! > "$WORLD/pid"`)))
 		r := w.stop()
 		r.is(0, approve, "")
-		assert.Assert(t, r.raw.Elapsed < 3*time.Second, "%v", r.raw.Elapsed)
 		pid := w.pid()
 		assert.Assert(t, eventually(func() bool { return !alive(pid) && w.wrote("trace") == "term\n" }), "alive: %v, %q", alive(pid), w.wrote("trace"))
 	}},
@@ -156,7 +155,6 @@ var runRules = []ruleTest{
 		w := newWorld(t, hooksEDN(bash("daemon", `setsid sh -c 'echo $$ > "$WORLD/pid"; exec sleep 20' & while ! test -s "$WORLD/pid"; do sleep 0.01; done; echo up`)))
 		r := w.stop()
 		r.is(0, approve, "")
-		assert.Assert(t, r.raw.Elapsed < 2*time.Second, "%v", r.raw.Elapsed)
 		pid := w.pid()
 		assert.Assert(t, alive(pid), "it was ended too")
 		assert.NilError(t, syscall.Kill(pid, syscall.SIGKILL))
@@ -167,55 +165,68 @@ var runRules = []ruleTest{
 		w.stop().is(1, tellBoth("brepl: 'killed' failed: killed by SIGKILL", agent), stderr)
 	}},
 	{title: "our own deadline is the host's timeout of 3 s less what a verdict needs", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(bash("deaf", `trap '' TERM; while :; do sleep 0.1; done`), bash("after", `touch "$WORLD/after"`), bash("last", "true", retry)))
-		w.settings(3)
-		const again = "run `brepl hook install` again, which raises that"
-		const why, late = "timed out: the host gives the stop hook 3 s in all; " + again, "the hooks before it took the 3 s that the host gives the stop hook; " + again
-		stderr, _ := reported("Hook 'deaf' failed: "+why, "", "Hook 'after' was not run: "+late, "", "Hook 'last' was not run: "+late)
-		_, agent := reported("Hook 'deaf' failed: " + why) // what was not run says nothing about itself
-		r := w.stop()
-		r.is(1, tellBoth("brepl: 'deaf' failed: "+why+"; 'after' was not run: "+late+"; 'last' was not run: "+late, agent), stderr)
-		assert.Assert(t, r.raw.Elapsed > 2400*time.Millisecond && r.raw.Elapsed < 3*time.Second, "%v", r.raw.Elapsed)
-		assert.Equal(t, w.wrote("after"), "absent")
-		assert.Equal(t, w.counts(), "absent")
-	}, alone: true},
+		inHostTime(t, 3, func(host int) result {
+			w := newWorld(t, hooksEDN(bash("deaf", `trap '' TERM; while :; do sleep 0.1; done`), bash("after", `touch "$WORLD/after"`), bash("last", "true", retry)))
+			w.settings(host)
+			const again = "run `brepl hook install` again, which raises that"
+			why := fmt.Sprintf("timed out: the host gives the stop hook %d s in all; ", host) + again
+			late := fmt.Sprintf("the hooks before it took the %d s that the host gives the stop hook; ", host) + again
+			stderr, _ := reported("Hook 'deaf' failed: "+why, "", "Hook 'after' was not run: "+late, "", "Hook 'last' was not run: "+late)
+			_, agent := reported("Hook 'deaf' failed: " + why) // what was not run says nothing about itself
+			r := w.stop()
+			r.is(1, tellBoth("brepl: 'deaf' failed: "+why+"; 'after' was not run: "+late+"; 'last' was not run: "+late, agent), stderr)
+			assert.Equal(t, w.wrote("after"), "absent")
+			assert.Equal(t, w.counts(), "absent")
+			return r
+		})
+	}},
 	{title: "a retrying hook at our own deadline is counted and blocks", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(bash("slow", "sleep 30", retry)))
-		w.settings(2)
-		r := w.stop()
-		r.is(2, tellUser("brepl: 'slow' failed, attempt 1/10"), blocked(
-			"Hook 'slow' failed: timed out: the host gives the stop hook 2 s in all; run `brepl hook install` again, which raises that",
-			"This stop is blocked: attempt 1 of 10. Fix the cause, then stop again.",
-		))
-		assert.Assert(t, r.raw.Elapsed > 1600*time.Millisecond && r.raw.Elapsed < 2*time.Second, "%v", r.raw.Elapsed)
-		assert.Equal(t, w.counts(), "{\"slow\" 1}\n")
-	}, alone: true},
+		inHostTime(t, 2, func(host int) result {
+			w := newWorld(t, hooksEDN(bash("slow", "sleep 20000", retry)))
+			w.settings(host)
+			r := w.stop()
+			r.is(2, tellUser("brepl: 'slow' failed, attempt 1/10"), blocked(
+				fmt.Sprintf("Hook 'slow' failed: timed out: the host gives the stop hook %d s in all; run `brepl hook install` again, which raises that", host),
+				"This stop is blocked: attempt 1 of 10. Fix the cause, then stop again.",
+			))
+			assert.Equal(t, w.counts(), "{\"slow\" 1}\n")
+			return r
+		})
+	}},
 	{title: "an evaluation at our own deadline leaves time for the verdict, whatever the server does", run: func(t *testing.T) {
 		for _, script := range []func(*fakes.Expect){
 			func(e *fakes.Expect) { e.Hang() },
 			func(e *fakes.Expect) { e.HangUninterruptible() },
 		} {
-			w := newWorld(t, hooksEDN(eval("tests", "(run-tests)", retry)))
-			w.settings(2)
-			script(w.withREPL().On("(run-tests)"))
-			r := w.stop()
-			r.is(2, tellUser(attempt1), blocked(
-				"Hook 'tests' failed: timed out: the host gives the stop hook 2 s in all; run `brepl hook install` again, which raises that",
-				"This stop is blocked: attempt 1 of 10. Fix the cause, then stop again.",
-			))
-			assert.Assert(t, r.raw.Elapsed > 1600*time.Millisecond && r.raw.Elapsed < 2*time.Second, "%v", r.raw.Elapsed)
+			inHostTime(t, 2, func(host int) result {
+				w := newWorld(t, hooksEDN(eval("tests", "(run-tests)", retry)))
+				w.settings(host)
+				script(w.withREPL().On("(run-tests)"))
+				r := w.stop()
+				r.is(2, tellUser(attempt1), blocked(
+					fmt.Sprintf("Hook 'tests' failed: timed out: the host gives the stop hook %d s in all; run `brepl hook install` again, which raises that", host),
+					"This stop is blocked: attempt 1 of 10. Fix the cause, then stop again.",
+				))
+				return r
+			})
 		}
-	}, alone: true},
+	}},
 	{title: "a lock that is held does not take the verdict over the host's timeout", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
-		w.settings(2)
-		defer w.holdLock()()
-		r := w.stop()
-		assert.Equal(t, r.exit, 1, r.stderr)
-		assert.Assert(t, r.raw.Elapsed < 2*time.Second, "%v", r.raw.Elapsed)
+		for host := 2; ; host *= 2 { // more for a machine that is too busy; the lock is not waited for longer than 5 s anyway
+			w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
+			w.settings(host)
+			unlock := w.holdLock()
+			r := w.stop()
+			unlock()
+			assert.Equal(t, r.exit, 1, r.stderr)
+			if r.raw.Elapsed < time.Duration(host)*time.Second {
+				return
+			}
+			assert.Assert(t, host < 5, "%v of %d s", r.raw.Elapsed, host)
+		}
 	}},
 	{title: "a host that gives up ends the command too, and nothing is counted", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(bash("slow", `echo $$ > "$WORLD/pid"; sleep 30`, retry)))
+		w := newWorld(t, hooksEDN(bash("slow", `echo $$ > "$WORLD/pid"; sleep 20000`, retry)))
 		cmd := exec.CommandContext(t.Context(), brepl(t), "hook", "stop")
 		cmd.Dir, cmd.Env, cmd.Stdin = w.dir, w.environment(), strings.NewReader(w.stopEvent())
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -223,10 +234,8 @@ var runRules = []ruleTest{
 		assert.Assert(t, eventually(func() bool { return strings.HasSuffix(w.wrote("pid"), "\n") }))
 		pid := w.pid()
 		// The host's way: TERM to the group of the hook, 1.5 s later KILL.
-		began := time.Now()
 		assert.NilError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM))
 		err := cmd.Wait()
-		assert.Assert(t, time.Since(began) < 1500*time.Millisecond, "%v", time.Since(began))
 		assert.Assert(t, cmd.ProcessState.ExitCode() != 2, "%v", err)
 		assert.Assert(t, eventually(func() bool { return !alive(pid) }), "the command lives on")
 		assert.Equal(t, w.counts(), "absent")

@@ -92,7 +92,6 @@ var stateRules = []ruleTest{
 			r := w.stop()
 			assert.Equal(t, r.exit, 2, r.stderr)
 			assert.Equal(t, r.stdout, tellUser(attempt1))
-			assert.Assert(t, r.raw.Elapsed < 3*time.Second, "%v", r.raw.Elapsed)
 		}
 	}},
 	{title: "a session id becomes a file name whatever it holds", run: func(t *testing.T) {
@@ -155,9 +154,8 @@ var stateRules = []ruleTest{
 		w.run(fakes.OneLine(fakes.SessionEndEvent("other", noID).JSON()), "hook", "session-end").is(0, "", "")
 		assert.Equal(t, len(w.stateFiles()), 1, "%q", w.stateFiles()) // the folder of all sessions
 	}},
-	{title: "session-end removes everything of its session within 100 ms", run: func(t *testing.T) {
-		best := time.Hour
-		for i := 0; i < 10 && best > 100*time.Millisecond; i++ {
+	{title: "session-end removes everything of its session, at once", run: func(t *testing.T) {
+		costs(t, 10, func() time.Duration { return newWorld(t, "").nothing() }, func() time.Duration {
 			w := newWorld(t, hooksEDN(bash("tests", "echo x; exit 1", retry)))
 			w.keep(w.countsFile(), "bad")
 			assert.Equal(t, w.stop().exit, 2)
@@ -168,14 +166,13 @@ var stateRules = []ruleTest{
 			ending := w.session
 			r := w.run(fakes.HeldOpenNoNewline(w.endEvent()), "hook", "session-end")
 			r.is(0, "", "")
-			best = min(best, r.raw.AfterBrace)
 			for _, file := range w.stateFiles() {
 				assert.Assert(t, !strings.Contains(file, ending), file)
 			}
 			w.session = other
 			assert.Equal(t, w.counts(), "{\"tests\" 1}\n")
-		}
-		assert.Assert(t, best <= 100*time.Millisecond, "the best of 10 took %v", best)
+			return r.raw.AfterBrace
+		})
 	}, alone: true},
 	{title: "session-end takes the session as an argument, and an empty one means the event", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
@@ -243,7 +240,7 @@ var stateRules = []ruleTest{
 		// Not "after 10 retries": there were none.
 		assert.Assert(t, strings.Contains("\n"+r.stderr, "\nHook 'tests' failed: exit 1\n"), r.stderr)
 		assert.Assert(t, !strings.Contains(r.stdout, "additionalContext"), r.stdout) // it could not be noted as told
-		assert.Assert(t, r.raw.Elapsed > 5*time.Second && r.raw.Elapsed < 7*time.Second, "%v", r.raw.Elapsed)
+		assert.Assert(t, r.raw.Elapsed > 5*time.Second, "%v", r.raw.Elapsed)
 		assert.Equal(t, w.counts(), "absent")
 	}},
 	{title: "60 stops of one session at once lose no count", run: func(t *testing.T) {

@@ -320,7 +320,7 @@ func ednString(text string) string {
 }
 
 // waitLimit bounds what happens just after a hook has ended.
-const waitLimit = 5 * time.Second
+const waitLimit = 2 * time.Minute
 
 func fifo(path string) error { return syscall.Mkfifo(path, 0o600) }
 

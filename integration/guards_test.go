@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -377,6 +378,19 @@ func TestGuardDecisions(t *testing.T) {
 	listed := markdownLinks(string(index))
 	slices.Sort(listed)
 	assert.DeepEqual(t, listed, pages)
+}
+
+// TestGuardHouseNamesFiles: the ways through the house lead past files that are there.
+func TestGuardHouseNamesFiles(t *testing.T) {
+	data, err := os.ReadFile(root + "/docs/house.md")
+	assert.NilError(t, err)
+	named := regexp.MustCompile(`\b(cmd|hookkit|fakes)/[a-z/_]+\.(go|md)\b`).FindAllString(string(data), -1)
+	assert.Assert(t, len(named) > 40, "only %d files are named", len(named))
+	for _, file := range named {
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			t.Errorf("docs/house.md names %s, which is not there", file)
+		}
+	}
 }
 
 func TestMarkdownLinks(t *testing.T) {

@@ -105,3 +105,11 @@ func TestNastySettings(t *testing.T) {
 	assert.Assert(t, r.exit != 0 && strings.Contains(r.stderr, `\u202e`), "%d %q", r.exit, r.stderr)
 	assert.Assert(t, !strings.ContainsFunc(r.stdout+r.stderr, text.Steers), "%q", r.stdout+r.stderr)
 }
+
+func TestNastyGates(t *testing.T) {
+	t.Parallel()
+	w := newGauntlet(t, map[string]string{"config.yml": "max_retries: \u202ethree\n" + oneCheck, "checks/tests.yml": "command: 'true'\n"})
+	r := w.gauntlet("validate")
+	assert.Assert(t, r.exit != 0 && strings.Contains(r.stderr, `found "\u202ethree"`), "%d %q", r.exit, r.stderr)
+	assert.Assert(t, !strings.ContainsFunc(r.stdout+r.stderr, text.Steers), "%q", r.stdout+r.stderr)
+}

@@ -9,6 +9,8 @@ import (
 	"unicode/utf16"
 
 	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // errorCase is one case of testdata/errors.txt.
@@ -129,4 +131,15 @@ func TestErrorsWithinLimit(t *testing.T) {
 	assert.Equal(t, len(errs), 10_001)
 	assert.Equal(t, errs[0].OpenerPos, Pos{99_999, 1, 100_000})
 	assert.Error(t, errs[10_000], "f.clj:1:100001: 90000 more errors are not listed")
+}
+
+// What a message quotes of the source went to terminals and agents as it stands there, control characters and all.
+func TestErrorsSteerNobody(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{"1\x1b[31m", "\\\u202efoo", "{a\u202e 1 a\u202e 2}", "{\u061c}", "{[\u202e] 1 \u202ex}", "##\u202ex", "\"\\\u202e\"", ":\u202e/"} {
+		_, errs := ReadAll("", []byte(src), Options{})
+		for _, e := range append(errs, CheckDelimiters("", []byte(src))...) {
+			assert.Assert(t, !strings.ContainsFunc(e.Message+Excerpt([]byte(src), e.Pos), func(r rune) bool { return r != '\n' && text.Steers(r) }), "%q: %q", src, e.Message)
+		}
+	}
 }

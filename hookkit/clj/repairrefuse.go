@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // refuseAtOnce refuses what no closing delimiter can repair.
@@ -204,7 +206,7 @@ func (r *repairer) brief(offset int) string {
 			break
 		}
 	}
-	return string(r.src[offset:max(end, min(offset+1, len(r.src)))])
+	return text.Escaped(string(r.src[offset:max(end, min(offset+1, len(r.src)))]), "")
 }
 
 func quote(s string) string { return "`" + s + "`" }

@@ -96,14 +96,14 @@ func faults(err error, into any) []Fault {
 	if all, ok := errors.AsType[*yaml.TypeError](err); ok {
 		types := map[string][]string{}
 		collectKeys(reflect.TypeOf(into), types)
-		for _, text := range all.Errors {
-			line, rest := cutLine(text)
-			list = append(list, Fault{line, explain(rest, types)})
+		for _, fault := range all.Errors {
+			line, rest := cutLine(fault)
+			list = append(list, Fault{line, text.Escaped(explain(rest, types), "")})
 		}
 		return list
 	}
 	line, rest := cutLine(strings.TrimPrefix(err.Error(), "yaml: "))
-	return []Fault{{line, "not YAML: " + rest}}
+	return []Fault{{line, "not YAML: " + text.Escaped(rest, "")}}
 }
 
 // cutLine takes "line 12: " from the front of a message.

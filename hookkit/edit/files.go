@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // maxFile bounds the files that are read, as the event is bounded.
@@ -110,8 +111,5 @@ func shown(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
 	}
-	if strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
-		return strconv.Quote(path)
-	}
-	return path
+	return text.Name(path)
 }

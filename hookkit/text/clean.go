@@ -86,8 +86,8 @@ func Escaped(s, keep string) string {
 // Name is the name of a file for people: as it is, or in Go's quotes where it has bytes that are no text or characters that do not
 // stand on a line.
 func Name(name string) string {
-	if utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return Steers(r) || r == '\n' || r == '\r' || r == '\t' }) {
-		return name
+	if strings.ContainsFunc(name, func(r rune) bool { return Steers(r) || r == utf8.RuneError || r == '\n' || r == '\r' || r == '\t' }) {
+		return strconv.Quote(name)
 	}
-	return strconv.Quote(name)
+	return name
 }

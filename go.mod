@@ -14,6 +14,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
+	golang.org/x/tools v0.35.0
 	gotest.tools/v3 v3.5.2
 	pgregory.net/rapid v1.3.0
 )

@@ -3,10 +3,10 @@ package condense_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
 	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 	"pgregory.net/rapid"
@@ -15,25 +15,32 @@ import (
 	"github.com/hookkit/brepl/hookkit/internal/growth"
 )
 
-// TestOutput: each output of testdata was printed by the tool that its name says, or written after its documentation. Update the golden
-// files with `go test ./hookkit/gauntlet/condense -update`.
+// TestOutput: each NAME.txt of testdata/tools.txtar was printed by the tool of that name, or written after its documentation; NAME.golden
+// behind it is what is left of it. Update those with `go test ./hookkit/gauntlet/condense -update`.
 func TestOutput(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txt")
+	const file = "testdata/tools.txtar"
+	outputs, err := txtar.ParseFile(file)
 	assert.NilError(t, err)
-	assert.Assert(t, len(files) >= 20, "%d outputs", len(files))
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
-			out, err := os.ReadFile(file)
-			assert.NilError(t, err)
-			r := condense.Output(string(out), condense.Limits{Lines: 12})
+	assert.Assert(t, len(outputs.Files) >= 2*20 && len(outputs.Files)%2 == 0, "%d files", len(outputs.Files))
+	for i := 0; i < len(outputs.Files); i += 2 {
+		out, want := outputs.Files[i], &outputs.Files[i+1]
+		name, ok := strings.CutSuffix(out.Name, ".txt")
+		assert.Assert(t, ok && want.Name == name+".golden", "%s, then %s", out.Name, want.Name)
+		t.Run(name, func(t *testing.T) {
+			r := condense.Output(string(out.Data), condense.Limits{Lines: 12})
 			var b strings.Builder
 			for _, c := range r.Cases {
 				fmt.Fprintf(&b, "%s | %s | %s\n", c.Tool, c.Name, c.Where)
 			}
-			golden.Assert(t, b.String()+"\n"+r.Text(), strings.TrimSuffix(filepath.Base(file), ".txt")+".golden")
+			b.WriteString("\n" + r.Text())
+			if golden.FlagUpdate() {
+				want.Data = []byte(b.String())
+			}
+			assert.Equal(t, b.String(), string(want.Data))
 		})
+	}
+	if golden.FlagUpdate() {
+		assert.NilError(t, os.WriteFile(file, txtar.Format(outputs), 0o600))
 	}
 }
 

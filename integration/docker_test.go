@@ -16,7 +16,6 @@ import (
 
 	"github.com/ory/dockertest/v3"
 	"github.com/ory/dockertest/v3/docker"
-	"gotest.tools/v3/assert"
 )
 
 var dockerKinds = []replKind{{name: "docker", shared: dockerREPL, fresh: freshDockerREPL}}
@@ -27,30 +26,7 @@ const dockerNREPLPort = "7888/tcp"
 // A container ends by itself after this many seconds, whatever became of the test.
 const dockerExpiry = 600
 
-var sharedDocker = sync.OnceValues(func() (*replServer, error) {
-	server, err := startDocker()
-	if err == nil {
-		atEnd(server.Kill)
-	}
-	return server, err
-})
-
-func dockerREPL(t *testing.T) *replServer {
-	t.Helper()
-	needDockerImage(t)
-	server, err := sharedDocker()
-	assert.NilError(t, err)
-	return server
-}
-
-func freshDockerREPL(t *testing.T) *replServer {
-	t.Helper()
-	needDockerImage(t)
-	server, err := startDocker()
-	assert.NilError(t, err)
-	t.Cleanup(server.Kill)
-	return server
-}
+var dockerREPL, freshDockerREPL = realREPL(needDockerImage, startDocker)
 
 func needDockerImage(t *testing.T) {
 	t.Helper()

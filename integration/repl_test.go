@@ -33,32 +33,35 @@ type replServer struct {
 // A JVM starts in 2.5 s; a busy machine with two cores may take ten times that.
 const replStartLimit = 90 * time.Second
 
-var sharedJVM = sync.OnceValues(func() (*replServer, error) {
-	server, err := startJVM()
-	if err == nil {
-		atEnd(server.Kill)
+// realREPL gives the server of one kind that all tests share, and fresh ones to be killed or broken. Leave the shared one usable; what
+// defines vars takes a namespace of its own.
+func realREPL(need func(*testing.T), start func() (*replServer, error)) (shared, fresh func(*testing.T) *replServer) {
+	once := sync.OnceValues(func() (*replServer, error) {
+		server, err := start()
+		if err == nil {
+			atEnd(server.Kill)
+		}
+		return server, err
+	})
+	shared = func(t *testing.T) *replServer {
+		t.Helper()
+		need(t)
+		server, err := once()
+		assert.NilError(t, err)
+		return server
 	}
-	return server, err
-})
-
-// jvmREPL gives the JVM server that all tests share. Leave it usable; what defines vars takes a namespace of its own.
-func jvmREPL(t *testing.T) *replServer {
-	t.Helper()
-	needJVM(t)
-	server, err := sharedJVM()
-	assert.NilError(t, err)
-	return server
+	fresh = func(t *testing.T) *replServer {
+		t.Helper()
+		need(t)
+		server, err := start()
+		assert.NilError(t, err)
+		t.Cleanup(server.Kill)
+		return server
+	}
+	return shared, fresh
 }
 
-// freshJVM starts a server for one test, to be killed or broken.
-func freshJVM(t *testing.T) *replServer {
-	t.Helper()
-	needJVM(t)
-	server, err := startJVM()
-	assert.NilError(t, err)
-	t.Cleanup(server.Kill)
-	return server
-}
+var jvmREPL, freshJVM = realREPL(needJVM, startJVM)
 
 func needJVM(t *testing.T) {
 	t.Helper()

@@ -401,24 +401,7 @@ var gauntletRules = []ruleTest{
 
 func TestGauntletRules(t *testing.T) {
 	gauntletProgram(t)
-	t.Parallel()
-	for _, r := range gauntletRules {
-		if r.alone {
-			continue
-		}
-		t.Run(r.title, func(t *testing.T) {
-			t.Parallel()
-			r.run(t)
-		})
-	}
+	playRules(t, gauntletRules)
 }
 
-// TestGauntletRulesAlone runs before everything that runs in parallel.
-func TestGauntletRulesAlone(t *testing.T) {
-	fullRun(t)
-	for _, r := range gauntletRules {
-		if r.alone {
-			t.Run(r.title, r.run)
-		}
-	}
-}
+func TestGauntletRulesAlone(t *testing.T) { playRulesAlone(t, gauntletRules) }

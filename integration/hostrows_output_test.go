@@ -22,11 +22,11 @@ const (
 	feedback    = "Stop hook feedback:\n"
 )
 
-// toldTwice is how a JSON block at Stop reaches the agent.
-func toldTwice(command, reason string) []claudecode.Text {
+// toldTwice is how a JSON block of the hook "stop" at Stop reaches the agent.
+func toldTwice(reason string) []claudecode.Text {
 	return []claudecode.Text{
 		told("user", feedback+reason),
-		told("system", `Stop hook blocking error from command: "`+command+`": `+reason),
+		told("system", `Stop hook blocking error from command: "{stop}": `+reason),
 	}
 }
 

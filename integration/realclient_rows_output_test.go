@@ -38,7 +38,7 @@ func foreignPart(object, event string) string {
 }
 
 func clientOutputRows() []clientRow {
-	twice := toldTwice("{stop}", "because-hk")
+	twice := toldTwice("because-hk")
 	around := "text around JSON makes it plain text"
 	wrong := "a wrong value refuses the object"
 	stderr := "a refused object at exit 2 blocks with stderr"
@@ -101,7 +101,7 @@ func clientOutputRows() []clientRow {
 			replies: []modelReply{toBash("touch ran")}, told: asResult(missing), disk: map[string]string{"ran": ""},
 		},
 		blockedStop("a JSON block is told twice", "", 0, blockObject, "", twice...),
-		blockedStop("a block without a reason", "", 2, `{"decision":"block"}`, "because-hk lost", toldTwice("{stop}", "Blocked by hook")...),
+		blockedStop("a block without a reason", "", 2, `{"decision":"block"}`, "because-hk lost", toldTwice("Blocked by hook")...),
 		letStop("continue:false beats a block and tells the agent nothing", "", 2, `{"continue":false,"stopReason":"enough","decision":"block","reason":"because-hk"}`, "because-hk"),
 		{
 			fact: "continue:false of one hook beats the block of another", hooks: []clientHook{
@@ -132,11 +132,11 @@ func clientLongRows() []clientRow {
 		},
 		{
 			fact: "a child with streams of its own is harmless", hooks: onStop(hookAnswer{Stdout: blockObject, Child: "free"}, hookAnswer{}),
-			told: [][]claudecode.Text{toldTwice("{stop}", "because-hk")},
+			told: [][]claudecode.Text{toldTwice("because-hk")},
 		},
 		blockedStop("a megabyte of stderr arrives whole", "", 2, "", "because-hk "+strings.Repeat("x", 1<<20), told(claudecode.AsUser, exit2Text+"because-hk "+strings.Repeat("x", 1<<20))),
 		blockedStop("a long reason arrives whole", "", 0, `{"decision":"block","reason":"because-hk `+strings.Repeat("r", 50_000)+`"}`, "",
-			toldTwice("{stop}", "because-hk "+strings.Repeat("r", 50_000))...),
+			toldTwice("because-hk "+strings.Repeat("r", 50_000))...),
 		{
 			fact:  "TERM to the group, and what was printed is ignored",
 			hooks: []clientHook{{id: "stop", event: "Stop", more: `"timeout":1`, answers: []hookAnswer{{Stdout: blockObject, Hang: true}}}}, calls: map[string]int{"stop": 1},

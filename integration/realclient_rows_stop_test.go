@@ -83,7 +83,7 @@ func clientStopRows() []clientRow {
 		},
 		{
 			fact:  "we send a portable block: the object's reason, and stderr for who reads no JSON",
-			hooks: onStop(encoded("Stop", hk.Portable, hk.BlockStop("because-hk")), hookAnswer{}), told: [][]claudecode.Text{toldTwice("{stop}", "because-hk")},
+			hooks: onStop(encoded("Stop", hk.Portable, hk.BlockStop("because-hk")), hookAnswer{}), told: [][]claudecode.Text{toldTwice("because-hk")},
 		},
 		{
 			fact:  "we send a report the first time: the agent gets a turn to read it, then can stop",

@@ -126,7 +126,7 @@ func clientPostToolRows() []clientRow {
 		afterWrite("we send a warning as additionalContext", "", encoded("PostToolUse", hk.Claude, hk.AcceptResult().TellAgent("because-hk")), note),
 		afterWrite("we send a strict failure as a block", "", encoded("PostToolUse", hk.Claude, hk.RejectResult("Evaluation failed", "because-hk")), blocking),
 		afterWrite("we send that there is no server as additionalContext", "", encoded("PostToolUse", hk.Claude, hk.AcceptResult().TellAgent("because-hk")), note),
-		blockedStop(gauntlet, "block", 0, `{"decision":"block","reason":"because-hk","stopReason":"S"}`, "[gauntlet] log\n", toldTwice("{stop}", "because-hk")...),
+		blockedStop(gauntlet, "block", 0, `{"decision":"block","reason":"because-hk","stopReason":"S"}`, "[gauntlet] log\n", toldTwice("because-hk")...),
 		letStop(gauntlet, "allow", 0, "", "[gauntlet] because-hk passed\n"),
 		letStop(gauntlet, "literal", 0, `{"continue":false,"stopReason":"because-hk"}`, ""),
 		blockedStop("004's block is told once and shown", "", 2, `{"systemMessage":"4 memories to save"}`, "because-hk of memories:\n",

@@ -31,32 +31,6 @@ var agentInstallScenarios = []scenario{
 		a.editsWithPrettier()
 	}},
 
-	{seed001, installCommand, "Install creates template config", func(t *testing.T) {
-		// The template holds no hook: the agent can stop. The first hook that its user writes into it counts.
-		w := newProgramWorld(t)
-		w.install()
-		assert.DeepEqual(t, w.handlers(), ourHandlers)
-		a := w.agent()
-		a.stops(lets())
-		a.project.Write(hooksFile, hooksEDN(bash("tests", "exit 1", retry)))
-		a.stops(refusesAt("tests", 1))
-	}},
-	{seed001, installCommand, "Install preserves existing brepl config", func(t *testing.T) {
-		w := newProgramWorld(t, fakes.WithHooks(hooksEDN(bash("mine", "exit 1", retry))))
-		w.install()
-		assert.DeepEqual(t, w.handlers(), ourHandlers)
-		w.agent().stops(refusesAt("mine", 1))
-	}},
-
-	{seed001, settingsMerge, "Preserve non-brepl hooks during install", func(t *testing.T) {
-		w := newProgramWorld(t, fakes.WithFile(localSettings, prettier, 0o644))
-		w.tool("prettier", `echo "$*" >> "$WORLD/prettier"`)
-		w.install()
-		assert.DeepEqual(t, w.handlers(), handlersWith("PostToolUse: prettier --write"))
-		a := w.agent()
-		a.editsWithPrettier()
-		a.stops(lets())
-	}},
 	{seed001, settingsMerge, "Update brepl hooks idempotently", func(t *testing.T) {
 		w := newProgramWorld(t, fakes.WithHooks(hooksEDN(bash("tests", "exit 1", retry))), fakes.WithFile(localSettings, `{"hooks":{
 			"Stop":[{"hooks":[{"type":"command","command":"/old/place/brepl hooks stop"}]},{"hooks":[{"type":"command","command":"say done"}]}]}}`, 0o644))
@@ -74,15 +48,6 @@ var agentInstallScenarios = []scenario{
 		assert.Assert(t, after.Blocked)
 		assert.DeepEqual(t, a.texts(after.Told), refusesAt("tests", 1).Told)
 		assert.Equal(t, w.wrote("said"), "done\ndone\n")
-	}},
-	{seed001, settingsMerge, "Install is idempotent", func(t *testing.T) {
-		w := newProgramWorld(t, fakes.WithHooks(hooksEDN(bash("tests", `echo ran >> "$WORLD/trace"`))))
-		w.install()
-		w.install()
-		assert.DeepEqual(t, w.handlers(), ourHandlers)
-		a := w.agent()
-		a.stops(lets())
-		assert.Equal(t, w.wrote("trace"), "ran\n")
 	}},
 }
 

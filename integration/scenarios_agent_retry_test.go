@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
-
-	"github.com/hookkit/brepl/fakes"
 )
 
 // attempts are refusals of the hook "tests" that fails the same way each time while nothing changes: from the third on,
@@ -33,29 +31,6 @@ func unlimited(attempt int) reaction {
 }
 
 var agentRetryScenarios = []scenario{
-	{seed001, sequential, "All hooks succeed", func(t *testing.T) {
-		a := newAgent(t, hooksEDN(
-			bash("a", `echo a >> "$WORLD/trace"`), bash("b", `echo b >> "$WORLD/trace"`), bash("c", `echo c >> "$WORLD/trace"`),
-		))
-		a.stops(lets())
-		assert.Equal(t, a.wrote("trace"), "a\nb\nc\n")
-	}},
-	{seed001, sequential, "Blocking hook fails with loop-on-failure", func(t *testing.T) {
-		a := newAgent(t, hooksEDN(
-			bash("tests", `test -e "$WORLD/pass" || { echo expected 1, got 2; exit 3; }`, retry),
-			bash("after", `touch "$WORLD/after"`),
-		))
-		a.stops(refuses("brepl: 'tests' failed, attempt 1/10", blocked(
-			"Hook 'tests' failed: exit 3",
-			"This stop is blocked: attempt 1 of 10. Fix the cause, then stop again.",
-			outputOf("tests"),
-			"| expected 1, got 2",
-		)))
-		assert.Equal(t, a.wrote("after"), "absent")
-		a.write("pass", "")
-		a.stops(lets().again())
-		assert.Equal(t, a.wrote("after"), "")
-	}},
 	{seed001, sequential, "Blocking hook exhausts retry limit", func(t *testing.T) {
 		// The agent works between its stops, so that the client's own cap does not come first.
 		a := newAgent(t, hooksEDN(bash("tests", "exit 1", retry, ":max-retries 10")))
@@ -92,22 +67,7 @@ var agentRetryScenarios = []scenario{
 		a.write("pass", "")
 		a.stops(lets().again())
 	}},
-	{seed001, sequential, "Non-looping hook fails", func(t *testing.T) {
-		a := newAgent(t, hooksEDN(bash("omitted", "exit 4"), bash("false", "exit 5", ":retry-on-failure? false")))
-		_, text := reported("Hook 'omitted' failed: exit 4", "", "Hook 'false' failed: exit 5")
-		a.informedOnce("brepl: 'omitted' failed: exit 4; 'false' failed: exit 5", text)
-	}},
 
-	{seed001, retryTracking, "Track retry count across invocations", func(t *testing.T) {
-		a := newAgent(t, hooksEDN(bash("tests", "exit 1", retry)))
-		a.inTmp()
-		a = a.agent() // with the state in /tmp
-		a.stops(refusesAt("tests", 1))
-		assert.Equal(t, a.counts(), "{\"tests\" 1}\n")
-		a.Write("src/a.clj", "(ns a)\n")
-		a.stops(refusesAt("tests", 2).again())
-		assert.Equal(t, a.counts(), "{\"tests\" 2}\n")
-	}},
 	{seed001, retryTracking, "Reset retry count on success", func(t *testing.T) {
 		a := newAgent(t, hooksEDN(bash("tests", `test -e "$WORLD/pass"`, retry)))
 		for i := 1; i <= 5; i++ {
@@ -121,18 +81,5 @@ var agentRetryScenarios = []scenario{
 		assert.NilError(t, removeFile(a.scratch, "pass"))
 		a.Prompt("And now?")
 		a.stops(refusesAt("tests", 1))
-	}},
-	{seed001, retryTracking, "Isolate state by session", func(t *testing.T) {
-		maya := newAgent(t, hooksEDN(bash("tests", "exit 1", retry)))
-		dev := maya.agent(fakes.ClaudeSession(maya.session + "-dev"))
-		dev.session = dev.SessionID()
-		for i := 1; i <= 3; i++ {
-			for _, a := range []*agent{maya, dev} {
-				want := attempts(i)
-				want.Active = i > 1
-				a.stops(want)
-				assert.Equal(t, a.counts(), fmt.Sprintf("{\"tests\" %d}\n", i))
-			}
-		}
 	}},
 }

@@ -45,6 +45,14 @@ func TestScenarios(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	brepl(t)
+	playRules(t, rules)
+}
+
+// TestRulesAlone runs before everything that runs in parallel.
+func TestRulesAlone(t *testing.T) { playRulesAlone(t, rules) }
+
+func playRules(t *testing.T, rules []ruleTest) {
+	t.Helper()
 	t.Parallel()
 	for _, r := range rules {
 		if r.alone {
@@ -57,8 +65,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesAlone runs before everything that runs in parallel.
-func TestRulesAlone(t *testing.T) {
+func playRulesAlone(t *testing.T, rules []ruleTest) {
+	t.Helper()
 	fullRun(t)
 	for _, r := range rules {
 		if r.alone {
@@ -118,44 +126,22 @@ func count(list []string, item string) int {
 	return n
 }
 
-// seedTitles extracts the titles of what a document demands, each with the heading above it.
-func seedTitles(seed, text string) []string {
-	var keys []string
-	for _, p := range seedPassages(seed, text) {
-		keys = append(keys, p.key)
-	}
-	return keys
-}
-
-// passage is one thing that a document demands.
-type passage struct {
-	key, heading string
-	fenced       string // the code below the title
-}
-
-// seedPassages finds what a document demands: the scenarios; in 000, which has none, the bold rows of the exit codes, the
+// seedTitles finds what a document demands, each title with the heading above it: the scenarios; in 000, which has none, the bold rows of the exit codes, the
 // list of the state's life, and the example of an installation.
-func seedPassages(seed, text string) []passage {
+func seedTitles(seed, text string) []string {
 	const (
 		requirementMark = "### Requirement: "
 		scenarioMark    = "#### Scenario: "
 	)
-	var list []passage
-	heading, fenced, fences := "", false, 0
-	add := func(title string) {
-		list, fences = append(list, passage{key: scenarioKey(seed, heading, title), heading: heading}), 0
-	}
+	var list []string
+	heading, fenced := "", false
+	add := func(title string) { list = append(list, scenarioKey(seed, heading, title)) }
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced
-			fences++
 		}
 		if fenced {
-			// Only the first block of code under a title is its own.
-			if fences == 1 && len(list) > 0 {
-				list[len(list)-1].fenced += line + "\n"
-			}
 			continue
 		}
 		bullet, isBullet := strings.CutPrefix(line, "- ")
@@ -193,9 +179,4 @@ func TestSeedTitles(t *testing.T) {
 	assert.DeepEqual(t, seedTitles("s", text), []string{
 		"s: Idempotent Settings Sync: Example", "s: Exit Code Semantics: All pass", "s: State Persistence: Created", "s: R: All pass",
 	})
-	var fenced []string
-	for _, p := range seedPassages("s", text) {
-		fenced = append(fenced, p.fenced)
-	}
-	assert.DeepEqual(t, fenced, []string{"", "```\n**Not this**:\n", "", ""})
 }

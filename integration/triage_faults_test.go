@@ -197,10 +197,10 @@ func TestTriageInputFaults(t *testing.T) {
 		"nulls": fakes.OneLine(`{"hook_event_name":"Stop","session_id":null,"transcript_path":7,"cwd":[]}`), "1e400": fakes.OneLine(`{"hook_event_name":"Stop","x":1e400}`),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if strings.HasSuffix(name, "silence") {
 				fullRun(t)
 			}
-			t.Parallel()
 			own := decided(t)
 			r := own.run(in)
 			assert.Equal(t, r.exit, 0, r.stderr)

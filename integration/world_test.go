@@ -22,6 +22,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/hookkit/brepl/fakes"
+	"github.com/hookkit/brepl/fakes/claudecode"
 )
 
 // brepl is the path of the program.
@@ -144,10 +145,16 @@ func (w *world) result(o fakes.Outcome) result {
 	return result{w.t, o.Exit, normalize(o.Stdout, names, measured()), normalize(o.Stderr, names, measured()), o}
 }
 
-// stop is one stop of the agent, as Claude Code calls the hook.
+// stop is one stop of the agent, as Claude Code calls the hook. Whatever we answer, the client finds no fault with it, and blocks where we
+// exit with 2 and nowhere else.
 func (w *world) stop(args ...string) result {
 	w.t.Helper()
-	return w.run(fakes.OneLine(w.stopEvent()), append([]string{"hook", "stop"}, args...)...)
+	r := w.run(fakes.OneLine(w.stopEvent()), append([]string{"hook", "stop"}, args...)...)
+	judged := claudecode.Judge(claudecode.Run{
+		Event: "Stop", Command: stopCommand, Exit: r.exit, Stdout: []byte(r.raw.Stdout), Stderr: []byte(r.raw.Stderr),
+	})
+	assert.Check(w.t, judged.Fault == "" && judged.Blocked == (r.exit == 2), "%+v", judged)
+	return r
 }
 
 // hook is a command that somebody types: no event, no terminal.

@@ -53,19 +53,15 @@ func (c *collector) addFault(f fault, maxDepth int) {
 		e.OpenerPos = c.locator.at(start)
 		where = e.Opener + " at " + placeWords(e.OpenerPos)
 	}
-	found := ""
-	if f.at < len(src) {
-		found = string(src[f.at])
-	}
 	since := ", starting at line " + strconv.Itoa(e.OpenerPos.Line) + ": "
 	switch f.kind {
 	case unmatchedCloser:
-		e.Message = "Unmatched delimiter: " + found + ", nothing is open here"
+		e.Why = "nothing is open here"
 	case mismatchedCloser:
 		e.Expected = string(f.opener.closer)
-		e.Message = "Unmatched delimiter: " + found + ", expected " + e.Expected + " to match " + where
+		e.Why = "expected " + e.Expected + " to match " + where
 	case danglingPrefix:
-		e.Message = "Unmatched delimiter: " + found + ", expected a form after " + where
+		e.Why = "expected a form after " + where
 	case unclosedOpener:
 		e.Incomplete = true
 		e.Expected = string(f.opener.closer)
@@ -87,6 +83,10 @@ func (c *collector) addFault(f fault, maxDepth int) {
 		}
 	case tooDeep:
 		e.Message = "Nested too deep: more than " + strconv.Itoa(maxDepth) + " delimiters and prefixes are open here; reading stopped"
+	}
+	if e.Why != "" {
+		e.Found = string(src[f.at])
+		e.Message = "Unmatched delimiter: " + e.Found + ", " + e.Why
 	}
 }
 

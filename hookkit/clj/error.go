@@ -13,6 +13,8 @@ type Error struct {
 	File      string // as given to the reader; may be empty
 	Pos       Pos    // where reading failed; an error at the end of input stands at the end of the text
 	Message   string // without the place; it names the other places it speaks of
+	Why       string // the end of Message that says what fits where a delimiter does not; empty for other errors
+	Found     string // the delimiter at Pos that does not fit; empty for other errors
 	Expected  string // the delimiter that was expected, such as ")" or "\""; empty where none was
 	Opener    string // the delimiter or prefix that still waits, such as "(", "\"" or "#_"; empty where there is none
 	OpenerPos Pos    // where Opener stands; zero where there is none

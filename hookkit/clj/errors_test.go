@@ -75,9 +75,9 @@ func TestErrorSaysWhatWasExpected(t *testing.T) {
 		}},
 		{"[)]", Error{
 			Pos: Pos{1, 1, 2}, Expected: "]", Opener: "[", OpenerPos: Pos{0, 1, 1},
-			Message: "Unmatched delimiter: ), expected ] to match [ at line 1, column 1",
+			Message: "Unmatched delimiter: ), expected ] to match [ at line 1, column 1", Why: "expected ] to match [ at line 1, column 1", Found: ")",
 		}},
-		{"}", Error{Pos: Pos{0, 1, 1}, Message: "Unmatched delimiter: }, nothing is open here"}},
+		{"}", Error{Pos: Pos{0, 1, 1}, Message: "Unmatched delimiter: }, nothing is open here", Why: "nothing is open here", Found: "}"}},
 		{"a \"b", Error{
 			Pos: Pos{4, 1, 5}, Expected: `"`, Opener: `"`, OpenerPos: Pos{2, 1, 3}, Incomplete: true,
 			Message: `EOF while reading string, starting at line 1: expected " to match " at line 1, column 3`,
@@ -88,7 +88,7 @@ func TestErrorSaysWhatWasExpected(t *testing.T) {
 		}},
 		{"(#_)", Error{
 			Pos: Pos{3, 1, 4}, Opener: "#_", OpenerPos: Pos{1, 1, 2},
-			Message: "Unmatched delimiter: ), expected a form after #_ at line 1, column 2",
+			Message: "Unmatched delimiter: ), expected a form after #_ at line 1, column 2", Why: "expected a form after #_ at line 1, column 2", Found: ")",
 		}},
 		{"'", Error{
 			Pos: Pos{1, 1, 2}, Opener: "'", OpenerPos: Pos{0, 1, 1}, Incomplete: true,

@@ -35,15 +35,9 @@ func sentence(e *clj.Error) string {
 		return fmt.Sprintf("Found unclosed '%s' at line %d. Please add missing closing %s.", e.Opener, e.OpenerPos.Line, closerName(e.Expected))
 	case e.Expected != "":
 		return fmt.Sprintf("Found a closing %s at line %d where '%s' should close the '%s' of line %d. Please fix the one or the other.",
-			closerName(closerIn(e.Message)), e.Pos.Line, e.Expected, e.Opener, e.OpenerPos.Line)
+			closerName(e.Found), e.Pos.Line, e.Expected, e.Opener, e.OpenerPos.Line)
 	}
 	return fmt.Sprintf("Found an error at line %d: %s. Please fix it.", e.Pos.Line, e.Message)
-}
-
-// closerIn is the closer that a message "Unmatched delimiter: X, …" speaks of.
-func closerIn(message string) string {
-	_, rest, _ := strings.Cut(message, ": ")
-	return rest[:min(1, len(rest))]
 }
 
 func closerName(closer string) string {

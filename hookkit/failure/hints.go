@@ -84,10 +84,8 @@ func (x *explainer) readHint(f *Failure, message string) string {
 	var told string
 	if e := errs[0]; e.Incomplete && e.Opener != "" {
 		told = "the " + e.Opener + " in line " + strconv.Itoa(e.OpenerPos.Line+first-1) + " is never closed"
-	} else if _, why, ok := strings.Cut(e.Message, ", "); ok {
-		told = why
 	} else {
-		told = e.Message
+		told = cmp.Or(e.Why, e.Message)
 	}
 	if f.File != "" && clj.Repair(src, clj.RepairOptions{}).Refused == "" {
 		told += "; `brepl balance " + f.File + "` can repair it"

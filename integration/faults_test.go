@@ -39,8 +39,7 @@ var faults = slices.Concat(inputFaults, pathFaults, settingsFaults, settingsPlac
 // otherFaults belong to programs and commands that are tested elsewhere.
 var otherFaults = map[int]string{
 	25: "belongs to another issue: trust in hooks.edn",
-	41: "is not used",
-	54: "belongs to another issue: agent-gauntlet",
+	41: "is retired",
 }
 
 func TestFaults(t *testing.T) {

@@ -193,6 +193,8 @@ func TestGauntletOldFaults(t *testing.T) {
 	}
 }
 
+const unreadableTwice = "claude: unreadable answer, twice: no JSON object with a status or violations in it"
+
 // gauntletFaults are the rows of faults.md that belong to agent-gauntlet's core.
 var gauntletFaults = []fault{
 	{53, "git missing", func(t *testing.T) {
@@ -366,4 +368,10 @@ var gauntletFaults = []fault{
 		w.env = append(w.env, "GIT_DIR="+other.project.Path(".git"), "GIT_WORK_TREE="+other.project.Dir(), "GIT_INDEX_FILE="+other.project.Path(".git/index"))
 		w.blocks(w.stop())
 	}},
+	{54, "reviewer prints prose", noAnswer(func(reviewer *fakes.ToolExpect) { reviewer.Times(2).Answer("Looks good!", "", 0) }, unreadableTwice)},
+	{54, "reviewer prints truncated JSON", noAnswer(func(reviewer *fakes.ToolExpect) {
+		reviewer.Times(2).Truncated(reviewFinds([4]any{"src/b.txt", 1, "wrong", "low"}))
+	}, unreadableTwice)},
+	{54, "reviewer prints 50 MB", noAnswer(func(reviewer *fakes.ToolExpect) { reviewer.Times(2).Flood(50<<20).Answer("", "", 0) }, unreadableTwice)},
+	{54, "reviewer asks for login", noAnswer(func(reviewer *fakes.ToolExpect) { reviewer.AskLogin() }, "claude: not logged in")},
 }

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"encoding/json"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -145,11 +146,6 @@ func TestGauntletReviewAnswers(t *testing.T) {
 		"other lines only": {func(w *reviewed) {
 			w.expectReview().Answer(reviewFinds([4]any{"src/a.txt", 1, "wrong", "critical"}), "", 0)
 		}, "passed", ""},
-		"prose": {func(w *reviewed) { w.expectReview().Times(2).Answer("Looks good!", "", 0) }, "cannot_run", "claude: unreadable answer, twice: no JSON object with a status or violations in it"},
-		"truncated": {func(w *reviewed) {
-			w.expectReview().Times(2).Truncated(reviewFinds([4]any{"src/b.txt", 1, "wrong", "low"}))
-		}, "cannot_run", "claude: unreadable answer, twice: no JSON object with a status or violations in it"},
-		"logged out":  {func(w *reviewed) { w.expectReview().AskLogin() }, "cannot_run", "claude: not logged in"},
 		"usage limit": {func(w *reviewed) { w.expectReview().Answer("Claude AI usage limit reached|1700000000", "", 1) }, "cannot_run", "claude: usage limit reached"},
 		"slow": {func(w *reviewed) {
 			w.project.Write(".gauntlet/reviews/quality.md", "---\ntimeout: 1\n---\nLook.\n")
@@ -167,6 +163,29 @@ func TestGauntletReviewAnswers(t *testing.T) {
 			want := map[string]int{"passed": 0, "failed": 1, "cannot_run": 75}[tt.status]
 			assert.Equal(t, exit, want)
 		})
+	}
+}
+
+// noAnswer is a reviewer that does this whenever it is called, and what is said of it: the stop is let through, and no more than the
+// end of what it printed is kept.
+func noAnswer(does func(reviewer *fakes.ToolExpect), why string) func(*testing.T) {
+	return func(t *testing.T) {
+		w := newReviewed(t, oneReview, nil)
+		w.project.Write("src/b.txt", "new\n")
+		does(w.expectReview())
+		got, exit := w.json("run")
+		assert.Equal(t, got.Status, "cannot_run")
+		assert.Equal(t, got.Gates[0].Why, why)
+		assert.Equal(t, exit, 75)
+		does(w.expectReview())
+		w.stop().is(0, tellUser("agent-gauntlet: the gates could not all run, and the stop is let through: review quality: "+why), saysInfra)
+		assert.NilError(t, filepath.WalkDir(w.project.Path("gauntlet_logs"), func(path string, d fs.DirEntry, err error) error {
+			if info, failed := d.Info(); err == nil && failed == nil {
+				assert.Check(t, info.Size() < 4<<20, "%s has %d bytes", path, info.Size())
+			}
+			return err
+		}))
+		w.nothingLeft(w.project.Dir(), w.state, w.home)
 	}
 }
 

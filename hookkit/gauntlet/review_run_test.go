@@ -116,7 +116,6 @@ func TestReviewSkippedViolationDoesNotFail(t *testing.T) {
 	assert.Equal(t, r.Violations[0].Reason, "it cannot fail here")
 }
 
-// Fault 54: prose, half an answer, 50 MB, a login. Each is replaced by the next tool of the preference.
 // A skip is not lost when a review is on its way.
 func TestReviewTakesASkipThatCameMeanwhile(t *testing.T) {
 	t.Parallel()
@@ -137,6 +136,7 @@ func TestReviewTakesASkipThatCameMeanwhile(t *testing.T) {
 	assert.Equal(t, r.Violations[0].Reason, "on purpose")
 }
 
+// Fault 54: prose, half an answer, 50 MB, a login. Each is replaced by the next tool of the preference.
 func TestReviewToolThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -97,8 +97,8 @@ func (w *walk) git(name string) ([]byte, error) {
 
 // listed goes through git's list. A folder in it is another work tree: a submodule, or one that is simply there.
 func (w *walk) listed(prefix string, list []byte) error {
-	for entry := range bytes.SplitAfterSeq(list, []byte{0}) {
-		entry, isEntry := bytes.CutSuffix(entry, []byte{0})
+	for part := range bytes.SplitAfterSeq(list, []byte{0}) {
+		entry, isEntry := bytes.CutSuffix(part, []byte{0})
 		if !isEntry {
 			continue // behind the last one
 		}
@@ -122,23 +122,23 @@ func (w *walk) listed(prefix string, list []byte) error {
 }
 
 // plain goes through a folder without git's help.
-func (w *walk) plain(name string) error {
-	top := filepath.Join(w.root, name)
+func (w *walk) plain(prefix string) error {
+	top := filepath.Join(w.root, prefix)
 	return filepath.WalkDir(top, func(at string, entry fs.DirEntry, err error) error {
 		if stop := w.step(); stop != nil {
 			return stop
 		}
 		switch {
-		case err != nil && entry != nil && entry.IsDir(): // as good as not there
+		case err != nil && entry != nil && entry.IsDir():
 			return fs.SkipDir
 		case err != nil || at == top:
-			return nil
+			return nil //nolint:nilerr // what cannot be read is as good as not there
 		}
 		below, err := filepath.Rel(top, at)
 		if err != nil {
 			return err
 		}
-		name := path.Join(name, filepath.ToSlash(below))
+		name := path.Join(prefix, filepath.ToSlash(below))
 		switch {
 		case entry.IsDir() && slices.Contains(skippedFolders[:], entry.Name()):
 			return fs.SkipDir

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // Mode says who decides.
@@ -131,12 +133,7 @@ func shown(value any) string {
 	if err != nil {
 		return "unreadable"
 	}
-	const most = 60
-	text := harmless(mask(string(data)))
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strings.ToValidUTF8(text, "")
+	return text.CutBytes(harmless(mask(string(data))), 60)
 }
 
 func (l *configLoader) file(source configSource) {

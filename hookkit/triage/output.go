@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // finding is a category that holds something, with the best sentence for it.
@@ -52,7 +53,7 @@ func userLine(findings []finding) string {
 
 // quote makes one harmless line of a sentence: what nobody sees or a terminal obeys is taken out, then secrets are masked, then markup is
 // escaped. In another order a secret could hide behind what is taken out later.
-func quote(text string) string { return cut(harmless(mask(text)), maxQuote) }
+func quote(said string) string { return text.CutRunes(harmless(mask(said)), maxQuote) }
 
 // andMore tells the agent how many more a quote stands for: a category has one line, and what was asked for is not asked for again.
 func andMore(quote string, others int) string {
@@ -60,14 +61,7 @@ func andMore(quote string, others int) string {
 		return quote
 	}
 	more := fmt.Sprintf(" (and %d more)", others)
-	return cut(quote, maxQuote-len(more)) + more
-}
-
-func cut(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return strings.TrimRight(string([]rune(text)[:most-1]), " …") + "…"
+	return text.CutRunes(quote, maxQuote-len(more)) + more
 }
 
 // harmless makes one line and escapes markup.

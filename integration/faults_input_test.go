@@ -41,7 +41,7 @@ func (b same) Read(p []byte) (int, error) {
 
 var inputFaults = []fault{
 	{1, "stdin open, no EOF, whole JSON: act at once and exit", func(t *testing.T) {
-		eachReader(t, func(t *testing.T, w *world, c reader) {
+		eachReader(t, func(_ *testing.T, w *world, c reader) {
 			for _, in := range []fakes.Stdin{fakes.HeldOpen(c.event), fakes.HeldOpenNoNewline(c.event), fakes.Chunked(c.event, 7), fakes.Pretty(c.event)} {
 				r := w.run(in, "hook", c.name)
 				r.is(0, c.allowed, "")

@@ -82,7 +82,7 @@ func (r *report) begins(held []string) int {
 		}
 	}
 	last := len(held) - 1
-	if last >= 0 && r != nil && r.failure.Message != "" && strings.Contains(text.Screen(held[last]), r.failure.Message) {
+	if last >= 0 && r != nil && r.failure.Message != "" && strings.Contains(text.Value(held[last]), r.failure.Message) {
 		return last
 	}
 	return len(held)

@@ -76,7 +76,8 @@ type collector struct {
 // add files an error.
 func (c *collector) add(offset int, message string) { _ = c.addError(offset, message) }
 
-// addError files an error and returns it, for more to be said in it. What its message quotes of the source is escaped; nil when there are too many already.
+// addError files an error and returns it, for more to be said in it; nil when there are too many already. What its message quotes of the
+// source is escaped.
 func (c *collector) addError(offset int, message string) *Error {
 	if len(c.errors) == maxErrors {
 		c.dropped++

@@ -142,6 +142,12 @@ func TestDecode(t *testing.T) {
 }
 
 // Whatever is in a file, reading it ends with a value or an error.
+// What a settings file says does not steer the terminal on which its faults are read, whoever found them.
+func TestErrorSteersNoTerminal(t *testing.T) {
+	err := &config.Error{Path: "a\x1b[2J.yml", Faults: []config.Fault{{Line: 3, Text: "there is no file fix\u202e\nb"}}}
+	assert.Error(t, err, `a\x1b[2J.yml:3: there is no file fix\u202e\nb`)
+}
+
 func TestDecodeNeverPanics(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

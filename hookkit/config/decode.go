@@ -30,7 +30,7 @@ type Error struct {
 	Faults []Fault
 }
 
-// Error writes a line for each fault, file:line: what.
+// Error writes a line for each fault, file:line: what. What does not stand on a line is written as Go writes it.
 func (e *Error) Error() string {
 	var lines []string
 	for _, f := range e.Faults {
@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 		if f.Line > 0 {
 			place += ":" + strconv.Itoa(f.Line)
 		}
-		lines = append(lines, place+": "+f.Text)
+		lines = append(lines, text.Escaped(place+": "+f.Text, ""))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -98,12 +98,12 @@ func faults(err error, into any) []Fault {
 		collectKeys(reflect.TypeOf(into), types)
 		for _, fault := range all.Errors {
 			line, rest := cutLine(fault)
-			list = append(list, Fault{line, text.Escaped(explain(rest, types), "")})
+			list = append(list, Fault{line, explain(rest, types)})
 		}
 		return list
 	}
 	line, rest := cutLine(strings.TrimPrefix(err.Error(), "yaml: "))
-	return []Fault{{line, "not YAML: " + text.Escaped(rest, "")}}
+	return []Fault{{line, "not YAML: " + rest}}
 }
 
 // cutLine takes "line 12: " from the front of a message.

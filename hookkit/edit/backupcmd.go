@@ -78,14 +78,14 @@ func backupRow(name, usage, short string, run func(*backups) error) cli.Command 
 
 // find gathers the backups that the call is about, oldest first.
 func (b *backups) find() error {
-	id := b.session
-	if id == "" {
-		id = session.HostID(b.program.Getenv)
+	id := session.HostID(b.program.Getenv, b.program.Dir)
+	if b.session != "" {
+		id = session.IDIn(b.session, b.program.Getenv, b.program.Dir)
 	}
 	var err error
 	if id != "" {
 		var s *store
-		if s, err = openStore(b.program, session.IDIn(id, b.program.Getenv, b.program.Dir)); err == nil {
+		if s, err = openStore(b.program, id); err == nil {
 			b.list, err = s.list()
 		}
 	} else {

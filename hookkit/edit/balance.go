@@ -150,7 +150,7 @@ func (b *balance) read(name string) (path string, disk onDisk, err error) {
 
 // replace writes the repaired text, after a backup, unless the file has changed since it was read.
 func (b *balance) replace(path string, disk onDisk, text []byte) error {
-	s, err := openStore(b.program, session.IDIn(session.HostID(b.program.Getenv), b.program.Getenv, b.program.Dir))
+	s, err := openStore(b.program, ownSession(b.program))
 	if err == nil {
 		_, err = s.save(path, []byte(disk.text), disk.mode)
 	}

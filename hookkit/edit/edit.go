@@ -8,12 +8,14 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 	"flag"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/debuglog"
+	"github.com/hookkit/brepl/hookkit/session"
 )
 
 // Commands returns the rows of "brepl hook".
@@ -63,6 +65,11 @@ func command(c cli.Command, event hookkit.EventName, withArguments func(context.
 		return hookkit.Run(ctx, p.HookIO(), handlers(p, note), options...)
 	}
 	return c
+}
+
+// ownSession is the id of the state that a command for people takes: of the agent's session in which it was started, else of the project.
+func ownSession(p *cli.Program) string {
+	return cmp.Or(session.HostID(p.Getenv, p.Dir), session.IDIn("", p.Getenv, p.Dir))
 }
 
 // ToolCommands returns the rows for people: backup and balance.

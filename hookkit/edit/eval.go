@@ -281,7 +281,7 @@ func (f *evalFlags) file(ctx context.Context, p *cli.Program, args []string) int
 	if len(args) > 1 {
 		return p.UsageError(fmt.Errorf("unexpected argument %q", args[1]))
 	}
-	v, err := f.evaluator(p, func(string, ...any) {}, session.IDIn(session.HostID(p.Getenv), p.Getenv, p.Dir))
+	v, err := f.evaluator(p, func(string, ...any) {}, ownSession(p))
 	if err != nil {
 		_, _ = fmt.Fprintf(p.Stderr, "%s: %v; nothing was evaluated and nothing is blocked\n", p.Path(), err)
 		v = &evaluator{skip: true}

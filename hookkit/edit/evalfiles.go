@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
@@ -59,8 +61,10 @@ func (v *evaluator) changed(ctx context.Context, c toolCall) []string {
 	return []string{c.path()}
 }
 
-// isSource reports whether a file has the name of one that can be loaded.
-func isSource(name string) bool { return slices.Contains(loaded[:], filepath.Ext(name)) }
+// isSource reports whether a file by its name below the project is one to load. Hidden folders hold other work trees and caches.
+func isSource(name string) bool {
+	return slices.Contains(loaded[:], path.Ext(name)) && !strings.HasPrefix(name, ".") && !strings.Contains(name, "/.")
+}
 
 // scan goes once through the project's files and compares with the session's last look, which it replaces. The first look of a session only
 // takes the stamps. Nothing is known when that took too long; the last look then stays.

@@ -148,6 +148,14 @@ func TestColours(t *testing.T) {
 `)
 }
 
+// A message is a value, not a screen: what stands before a lone carriage return is told too.
+func TestCarriageReturn(t *testing.T) {
+	t.Parallel()
+	res := thrown("java.lang.NumberFormatException", "Execution error (NumberFormatException) at user/eval1 (REPL:1).\nFor input string: \"12\r\"\n")
+	text := explain(t, res, failure.Source{Text: "(Integer/parseInt s)"}).Text(marks{})
+	assert.Assert(t, strings.Contains(text, `For input string: "12"`), text)
+}
+
 type marks struct{}
 
 func (marks) Bold(s string) string { return "<b>" + s + "</b>" }

@@ -215,21 +215,21 @@ func lines(s string, n, limit int) []string {
 
 // clean takes everything out of the texts that a terminal or an agent could take for an order, and bounds them.
 func (f *Failure) clean() {
-	f.Message = text.CutBytes(text.Screen(f.Message), maxMessage)
+	f.Message = text.CutBytes(text.Value(f.Message), maxMessage)
 	if f.Message == "" {
 		f.Message = "no message"
 	}
 	for _, s := range []*string{&f.Class, &f.Data, &f.File, &f.Hint, &f.Excerpt} {
-		*s = text.Screen(*s)
+		*s = text.Value(*s)
 	}
 	f.Data = text.CutBytes(f.Data, maxData)
 	for i := range f.Wrapped {
-		f.Wrapped[i] = text.CutBytes(text.Screen(f.Wrapped[i]), maxData)
+		f.Wrapped[i] = text.CutBytes(text.Value(f.Wrapped[i]), maxData)
 	}
 	if f.Frame != nil {
-		f.Frame.Symbol = text.Screen(f.Frame.Symbol)
+		f.Frame.Symbol = text.Value(f.Frame.Symbol)
 	}
 	for i := range f.Trace {
-		f.Trace[i].Symbol, f.Trace[i].File = text.Screen(f.Trace[i].Symbol), text.Screen(f.Trace[i].File)
+		f.Trace[i].Symbol, f.Trace[i].File = text.Value(f.Trace[i].Symbol), text.Value(f.Trace[i].File)
 	}
 }

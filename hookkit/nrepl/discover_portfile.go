@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/hookkit/brepl/hookkit/project"
 )
 
 // maxPortFile bounds a port file, which holds five digits or the path of a
@@ -62,7 +64,7 @@ func (l Lookup) portFiles(host, dir string) (targets []Target, problems []error)
 }
 
 // around returns dir and the folders around it up to the project's root,
-// nearest first. The root is the first folder with a .git, so that a part of a
+// nearest first. The root is that of the git work tree, so that a part of a
 // repository finds the server of the whole. Outside of a repository it is top
 // where dir is inside of top, else the nearest folder with a project file, else
 // dir alone.
@@ -72,10 +74,11 @@ func around(dir, top string) []string {
 		top = filepath.Clean(top)
 	}
 	var folders []string
+	repository, _ := project.GitRoot(dir)
 	end := 0 // how many of the folders belong to the project, if there is no repository
 	for at := dir; ; {
 		folders = append(folders, at)
-		if exists(filepath.Join(at, ".git")) {
+		if at == repository {
 			return folders
 		}
 		if at == top || end == 0 && !inside(dir, top) && hasProjectFile(at) {
@@ -90,12 +93,8 @@ func around(dir, top string) []string {
 }
 
 func hasProjectFile(dir string) bool {
-	for _, name := range [...]string{"deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn", "nbb.edn", "build.boot"} {
-		if exists(filepath.Join(dir, name)) {
-			return true
-		}
-	}
-	return false
+	// The last two have servers, but say nothing of source paths.
+	return slices.ContainsFunc(append(project.BuildFiles[:], "nbb.edn", "build.boot"), func(name string) bool { return exists(filepath.Join(dir, name)) })
 }
 
 func exists(path string) bool {

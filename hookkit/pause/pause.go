@@ -127,11 +127,11 @@ func (g Gate) here(p *cli.Program) (s *session.Session, whose string, err error)
 
 // inSession is the agent's session in which the command runs, nil outside of one.
 func inSession(p *cli.Program) (*session.Session, error) {
-	id := session.HostID(p.Getenv)
+	id := session.HostID(p.Getenv, p.Dir)
 	if id == "" {
 		return nil, nil //nolint:nilnil // outside of a session
 	}
-	return session.Open(p.Getenv, session.IDIn(id, p.Getenv, p.Dir))
+	return session.Open(p.Getenv, id)
 }
 
 // ofProject is where a project's pause is kept.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,7 +81,8 @@ func TestPause(t *testing.T) {
 	assert.Equal(t, g.Line(time.Time{}, now), "p: gates are paused; `p resume` ends this")
 	g.EndWithSession(env, link, now)
 	assert.Assert(t, paused("s1", dir) && !paused("s2", dir))
-	assert.Assert(t, len(outside.types(t, g, "pause", "30m")) > 0)
+	said := outside.types(t, g, "pause", "30m")
+	assert.Assert(t, strings.HasPrefix(said, "Gates of the project "+dir+" are paused until ") && strings.HasSuffix(said, ", or until `p resume`.\n"), said)
 	g.EndWithSession(env, dir, now)
 	until, ok := g.Paused(env, "s2", dir, now)
 	assert.Assert(t, ok && until.After(now) && !until.After(time.Now().Add(30*time.Minute)), "a pause with an end of its own stays")

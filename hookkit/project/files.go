@@ -86,39 +86,63 @@ func (w *walk) step() error {
 	return w.ctx.Err()
 }
 
-// git asks for the files below a folder that git tracks or would track.
+// git asks for the files below a folder that git tracks ("H mode object stage<tab>name") or would track ("? name").
 func (w *walk) git(name string) ([]byte, error) {
-	cmd := exec.CommandContext(w.ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+	cmd := exec.CommandContext(w.ctx, "git", "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard")
 	cmd.Dir = filepath.Join(w.root, name)
 	cmd.Env = w.env
 	cmd.WaitDelay = time.Millisecond // a child of git that hangs must not hold us
 	return cmd.Output()
 }
 
-// listed goes through git's list. A folder in it is another work tree: a submodule, or one that is simply there.
+// listed goes through git's list. A folder in it is another work tree: a submodule, or one that is simply there. Only folders and what is
+// wanted are looked at: a look at each file takes longer than git does.
 func (w *walk) listed(prefix string, list []byte) error {
+	before := ""
 	for part := range bytes.SplitAfterSeq(list, []byte{0}) {
-		entry, isEntry := bytes.CutSuffix(part, []byte{0})
+		entry, isEntry := strings.CutSuffix(string(part), "\x00")
 		if !isEntry {
 			continue // behind the last one
 		}
+		own, isFolder := listedName(entry)
+		if own == before {
+			continue // of a merge with conflicts
+		}
+		before = own
 		if err := w.step(); err != nil {
 			return err
 		}
-		name := path.Join(prefix, string(entry))
+		name := path.Join(prefix, own)
+		if !isFolder && !w.want(name) {
+			continue
+		}
 		at := filepath.Join(w.root, name)
 		info, err := os.Lstat(at)
 		switch {
 		case err != nil:
-		case info.IsDir():
+		case !info.IsDir():
+			if w.want(name) {
+				w.visit(name, info)
+			}
+		case isFolder: // in place of a file, git lists what is in it
 			if err := w.folder(name, isWorkTree(at)); err != nil {
 				return err
 			}
-		case w.want(name):
-			w.visit(name, info)
 		}
 	}
 	return nil
+}
+
+// listedName takes the name out of a line of git's list, and says whether it is that of another work tree.
+func listedName(entry string) (name string, isFolder bool) {
+	const submodule = "160000 "
+	tag, name, _ := strings.Cut(entry, " ")
+	if tag == "?" {
+		return strings.TrimSuffix(name, "/"), strings.HasSuffix(name, "/")
+	}
+	mode := name
+	_, name, _ = strings.Cut(name, "\t")
+	return name, strings.HasPrefix(mode, submodule)
 }
 
 // plain goes through a folder without git's help.

@@ -53,6 +53,12 @@ func TestFiles(t *testing.T) {
 	assert.Equal(t, files(t, repo), want, "a folder of any name counts that git does not ignore")
 	assert.Equal(t, files(t, filepath.Join(repo, "src")), "a.clj link.clj target/b.clj")
 
+	// lib as a submodule, which git names without a slash.
+	cmd := exec.CommandContext(t.Context(), "git", "-C", repo, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",lib")
+	out, err := cmd.CombinedOutput()
+	assert.NilError(t, err, "%s", out)
+	assert.Equal(t, files(t, repo), want)
+
 	linked := filepath.Join(t.TempDir(), "link")
 	assert.NilError(t, os.Symlink(plain, linked))
 	assert.Equal(t, files(t, linked), files(t, plain), "a root that is a link")
@@ -66,6 +72,20 @@ func TestFiles(t *testing.T) {
 	assert.Assert(t, strings.Contains(files(t, repo), "build/d.clj"))
 }
 
+func TestListedName(t *testing.T) {
+	t.Parallel()
+	for entry, want := range map[string]string{
+		"H 100644 0123 0\ta b/c": "a b/c", "M 100755 0123 2\tx\ty": "x\ty", "S 120000 0123 0\tlink": "link",
+		"H 160000 0123 0\tlib": "lib is a folder", "? a b": "a b", "? 160000 0123 0\tx": "160000 0123 0\tx", "? lib/": "lib is a folder",
+	} {
+		name, isFolder := listedName(entry)
+		if isFolder {
+			name += " is a folder"
+		}
+		assert.Equal(t, name, want, "%q", entry)
+	}
+}
+
 func TestFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := in(t, map[string]string{"a/b": "", "a/c": ""})
@@ -74,5 +94,5 @@ func TestFilesAreBounded(t *testing.T) {
 	w.entries = maxEntries - 3
 	assert.ErrorIs(t, w.folder("", false), ErrTooLarge)
 	w.entries = maxEntries - 1
-	assert.ErrorIs(t, w.listed("", []byte("a/b\x00a/c\x00")), ErrTooLarge)
+	assert.ErrorIs(t, w.listed("", []byte("H 100644 0 0\ta/b\x00? a/c\x00")), ErrTooLarge)
 }

@@ -21,19 +21,29 @@ func IDOf(e *hookkit.Common) string {
 }
 
 // IDIn is [IDOf] for a command that a person or a script gives an id: [hookkit.SessionUnknown], [hookkit.SessionManual] and "" (which is
-// manual) stand for the project. That is the folder that CLAUDE_PROJECT_DIR names, else the current one, dir, and of it the
-// [project.Root]: a cd of the agent in its project changes nothing.
+// manual) stand for the project. That is the git work tree of the folder that CLAUDE_PROJECT_DIR names, else of the current one, dir; outside
+// of git its [project.Root]. So a cd of the agent within the work tree changes nothing.
 func IDIn(id string, env func(string) string, dir string) string {
 	id = cmp.Or(id, hookkit.SessionManual)
 	if id != hookkit.SessionManual && id != hookkit.SessionUnknown {
 		return id
 	}
 	dir = cmp.Or(env("CLAUDE_PROJECT_DIR"), dir)
-	if root, ok := project.Root(dir); ok && filepath.IsAbs(dir) {
+	root, ok := project.GitRoot(dir)
+	if !ok {
+		root, ok = project.Root(dir)
+	}
+	if ok && filepath.IsAbs(dir) {
 		dir = root
 	}
 	return ProjectID(id, dir)
 }
 
-// HostID is the id of the agent's session that a command was started in, "" outside of one.
-func HostID(env func(string) string) string { return env("CLAUDE_CODE_SESSION_ID") }
+// HostID is [IDOf] the events of the agent's session in which a command was started in dir, "" outside of one.
+func HostID(env func(string) string, dir string) string {
+	id := env("CLAUDE_CODE_SESSION_ID")
+	if id == "" || id == hookkit.SessionManual { // the host's own word
+		return id
+	}
+	return IDIn(id, env, dir)
+}

@@ -56,6 +56,20 @@ func TestIDOf(t *testing.T) {
 	}
 	assert.Equal(t, IDOf(&hookkit.Common{CWD: dir}), unknown)
 
+	// A module's build file does not part it from its work tree: the agent's cd there would start new counts.
+	assert.NilError(t, os.MkdirAll(filepath.Join(dir, ".git"), 0o700))
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, ".git", "HEAD"), nil, 0o600))
+	assert.NilError(t, os.WriteFile(filepath.Join(sub, "deps.edn"), nil, 0o600))
+	assert.Equal(t, IDOf(eventOf(t, `{}`, sub, false)), unknown)
+
+	for id, want := range map[string]string{"": "", "s": "s", "manual": "manual", "unknown": unknown} {
+		own := func(name string) string { return map[string]string{"CLAUDE_CODE_SESSION_ID": id}[name] }
+		assert.Equal(t, HostID(own, dir), want)
+		if id != "" {
+			assert.Equal(t, IDOf(eventOf(t, `{"session_id":"`+id+`"}`, dir, false)), want, "as the events of that session")
+		}
+	}
+
 	env := func(name string) string { return map[string]string{"CLAUDE_PROJECT_DIR": link}[name] }
 	for id, want := range map[string]string{"s": "s", "": manual, "manual": manual, "unknown": unknown} {
 		assert.Equal(t, IDIn(id, env, plain), want, id)

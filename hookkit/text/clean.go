@@ -7,13 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Clean is s without escape sequences (ECMA-48, see [Sequence]) and without the characters that [Steers] reports. Tabs, line feeds and
+// Clean is s without escape sequences (ECMA-48) and without the characters that [Steers] reports. Tabs, line feeds and
 // carriage returns stay. Bytes that are not UTF-8 become U+FFFD.
 func Clean(s string) string { return clean(s, false) }
 
 // Screen is [Clean] for what a program printed: as a terminal would leave it. Of a line that was overwritten after a carriage return
 // the last state stays, and no carriage return does.
 func Screen(s string) string { return clean(s, true) }
+
+// Value is [Clean] without carriage returns, for a value that is no output, such as an exception's message: nothing overwrites a line of it.
+func Value(s string) string { return strings.ReplaceAll(Clean(s), "\r", "") }
 
 func clean(s string, screen bool) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return Steers(r) || r == utf8.RuneError || r == '\r' && screen }) {
@@ -22,7 +25,7 @@ func clean(s string, screen bool) string {
 	out := make([]byte, 0, len(s))
 	line, returned := 0, false // where the line begins in out; whether the next character overwrites it
 	for i := 0; i < len(s); {
-		if n := Sequence(s[i:]); n > 0 {
+		if n := sequence(s[i:]); n > 0 {
 			i += n
 			continue
 		}

@@ -21,10 +21,12 @@ var cleaned = []struct{ title, in, clean, screen string }{
 	{"colour in one character", "\u009b1;31mred\u009b0m", "red", "red"},
 	{"window title", "a\x1b]0;title\x07b", "ab", "ab"},
 	{"hyperlink", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link", "link"},
-	{"title in one character", "a\u009d0;title\u009cb", "ab", "ab"},
+	{"the introducer of a title in one character", "a\u009d0;title\u009cb", "a0;titleb", "a0;titleb"},
 	{"DCS", "a\x1bPq#0;2~~\x1b\\b", "ab", "ab"},
 	{"SOS, PM, APC", "a\x1bXone\x1b\\b\x1b^two\x1b\\c\x1b_three\x1b\\d", "abcd", "abcd"},
-	{"DCS, SOS, PM, APC in one character", "a\u0090one\u009cb\u0098two\u009cc\u009ethree\u009cd\u009ffour\u009ce", "abcde", "abcde"},
+	{"introducers in one character", "a\u0090one\u009cb\u0098two\u009cc\u009ethree\u009cd\u009ffour\u009ce", "aonebtwocthreedfoure", "aonebtwocthreedfoure"},
+	{"quotation marks in UTF-8 read as Latin-1", "â\u0080\u0098fooâ\u0080\u0099, â\u0080\u009cbarâ\u0080\u009d, â\u0080\u009cx", "âfooâ, âbarâ, âx", "âfooâ, âbarâ, âx"},
+	{"a letter in UTF-8 read as Latin-1", "Ä\u009bkoruna", "Äkoruna", "Äkoruna"},
 	{"CAN breaks a string off", "a\x1bPone\x18b", "ab", "ab"},
 	{"another sequence breaks a string off", "a\x1b]0;title\x1b[31mred", "ared", "ared"},
 	{"two-byte escape", "\x1b7text", "text", "text"},
@@ -52,6 +54,7 @@ func TestClean(t *testing.T) {
 	for _, row := range cleaned {
 		assert.Equal(t, text.Clean(row.in), row.clean, row.title)
 		assert.Equal(t, text.Screen(row.in), row.screen, row.title)
+		assert.Equal(t, text.Value(row.in), strings.ReplaceAll(row.clean, "\r", ""), row.title)
 		assert.Equal(t, text.Line(row.in), strings.Join(strings.Fields(row.clean), " "), row.title)
 	}
 }
@@ -76,33 +79,12 @@ func TestCleanAnything(t *testing.T) {
 	})
 }
 
-// The time is linear in any input: how long a sequence is is decided by its own bytes and one more, and they are not looked at again.
-func TestSequenceLooksOneByteAhead(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		in := rapid.StringOf(rapid.RuneFrom([]rune("\x1b\x1b[]\\;P0a\n\x07\u009b\u009c\u0090λ"))).Draw(t, "in")
-		if n := text.Sequence(in); n > 0 {
-			assert.Equal(t, text.Sequence(in[:min(n+1, len(in))]), n)
-		}
-	})
-}
-
 // What is repeated a million times takes no noticeable time; if it took quadratic time, this would not end.
 func TestCleanEnds(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"\x1b", "\x1b]", "\x1bP\x1b", "\u0090", "\x1b[3", "x\r", "\xff", "\u202e", "\r\n", "\x1b]0;"} {
 		in := strings.Repeat(part, 1<<20)
 		assert.Assert(t, len(text.Clean(in)) <= 3*len(in) && len(text.Screen(in)) <= 3*len(in) && len(text.Line(in)) <= 3*len(in))
-	}
-}
-
-func TestSequence(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]int{
-		"": 0, "a": 0, "a\x1b": 0, "\x1b": 1, "\x1b7x": 2, "\x1b(Bx": 3, "\x1b\nx": 1, "\x1b[": 2, "\x1b[1;31mx": 7, "\x1b[1\x07": 3,
-		"\x1b]0;t\x07x": 6, "\x1bPx\x1b\\y": 5, "\x1b]0;t\nx": 5, "\x1b\\x": 2, "\u009b1mx": 4, "\u0085x": 2, "é": 0, "\xc2": 0,
-	} {
-		assert.Equal(t, text.Sequence(in), want, "%q", in)
 	}
 }
 

@@ -1,32 +1,33 @@
 package text
 
+import "strings"
+
 const escape = 0x1b
 
-// Sequence is how many bytes the escape sequence takes that s begins with, 0 if s begins with none: ECMA-48, with the introducers that
-// are one character (U+0080 to U+009F) too. One that is cut off takes no line end, and nothing that cannot belong to it.
-func Sequence(s string) int {
-	if len(s) < 2 {
-		if s == "\x1b" {
-			return 1
+// sequence is how many bytes the escape sequence takes that s begins with (ECMA-48), 0 if s begins with none. One that is cut off takes
+// no line end, and nothing that cannot belong to it.
+//
+// Of the introducers that are one character only U+009B with parameters counts. The others stand in text that was decoded wrongly, where
+// they are halves of quotation marks, and would take the words between these with them.
+func sequence(s string) int {
+	if strings.HasPrefix(s, "\u009b") {
+		n := control(s)
+		if last := s[n-1]; n > len("\u009b")+1 && last >= 0x40 && last < 0x7f {
+			return n
 		}
+		return len("\u009b")
+	}
+	if s == "" || s[0] != escape {
 		return 0
 	}
-	introducer := s[1]
-	switch {
-	case s[0] == escape:
-	case s[0] == 0xc2 && introducer >= 0x80 && introducer < 0xa0: // U+009B is ESC [ in one character, and so on
-		introducer -= 0x40
-	default:
-		return 0
+	if len(s) == 1 {
+		return 1
 	}
-	switch introducer {
+	switch s[1] {
 	case '[':
 		return control(s)
 	case ']', 'P', 'X', '^', '_':
 		return controlString(s)
-	}
-	if s[0] != escape {
-		return 2
 	}
 	i := 1
 	for i < len(s) && s[i] >= 0x20 && s[i] < 0x30 { // intermediates

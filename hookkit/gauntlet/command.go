@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/settings"
 	"github.com/hookkit/brepl/hookkit/text"
 )
@@ -92,7 +93,7 @@ func inCI(p *cli.Program) bool {
 // loadHere reads the configuration of the project that p.Dir is in.
 func loadHere(p *cli.Program, flags map[string]any) (*Config, error) {
 	if p.Dir == "" {
-		return nil, errors.New("the current directory is not known; change to your project and try again")
+		return nil, project.ErrNoDirectory
 	}
 	root, ok := findRoot(p.Dir)
 	if !ok {

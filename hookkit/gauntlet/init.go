@@ -3,7 +3,6 @@ package gauntlet
 import (
 	"bufio"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -70,7 +69,7 @@ func initialise(ctx context.Context, p *cli.Program, yes bool) error {
 // projectRoot is the root of the git work tree.
 func projectRoot(p *cli.Program) (string, error) {
 	if !filepath.IsAbs(p.Dir) {
-		return "", errors.New("the current directory is not known; change to your project and try again")
+		return "", project.ErrNoDirectory
 	}
 	return gitRoot(p.Dir)
 }

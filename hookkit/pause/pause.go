@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
 )
@@ -137,7 +138,7 @@ func inSession(p *cli.Program) (*session.Session, error) {
 // ofProject is where a project's pause is kept.
 func (g Gate) ofProject(env func(string) string, dir string) (*session.Session, error) {
 	if dir == "" { // it would be a pause for every project
-		return nil, errors.New("the current directory is not known; change to your project and try again")
+		return nil, project.ErrNoDirectory
 	}
 	return session.Open(env, session.ProjectID(g.Kind, dir))
 }

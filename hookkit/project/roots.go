@@ -14,6 +14,9 @@ import (
 // BuildFiles mark the root of a Clojure project.
 var BuildFiles = [...]string{"deps.edn", "project.clj", "shadow-cljs.edn", "bb.edn"}
 
+// ErrNoDirectory is what a person is told where the current directory was deleted or cannot be entered.
+var ErrNoDirectory = errors.New("the current directory is not known; change to your project and try again")
+
 // Root returns the root of the Clojure project that dir belongs to: the nearest folder upwards with one of [BuildFiles], and without one
 // the root of the git work tree. Nothing above the root of a work tree is looked at. It is false where nothing marks a project. dir need
 // not exist.

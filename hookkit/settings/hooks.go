@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -58,7 +57,7 @@ type Site struct {
 func (e Env) Site(scope Scope) (Site, error) {
 	s := Site{Env: e, Scope: scope}
 	if !filepath.IsAbs(e.Dir) {
-		return s, errors.New("the current directory is not known; change to your project and try again")
+		return s, project.ErrNoDirectory
 	}
 	s.Root = filepath.Clean(e.Dir)
 	git, ok := project.GitRoot(s.Root)

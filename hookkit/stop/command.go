@@ -154,13 +154,10 @@ func findHere(p *cli.Program) (dir string, err error) {
 		return "", fmt.Errorf("there is no %s in %s, but there is one in %s: run this there", hooksedn.Path, p.Dir, root)
 	}
 	if p.Dir == "" {
-		return "", errNoDirectory
+		return "", project.ErrNoDirectory
 	}
 	return "", fmt.Errorf("there is no %s in %s; `brepl hook install` writes one with examples", hooksedn.Path, p.Dir)
 }
-
-// errNoDirectory is what a person is told where the current directory was deleted or cannot be entered.
-var errNoDirectory = errors.New("the current directory is not known; change to your project and try again")
 
 // loadHere reads the configuration for a person's command and reports what is wrong with it.
 func loadHere(p *cli.Program) (*hooksedn.Config, bool) {

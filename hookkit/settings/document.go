@@ -13,6 +13,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/hookkit/brepl/hookkit/rawjson"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -202,7 +203,7 @@ func (d *document) readEntry(event string, v hujson.Value) (entry, error) {
 		}
 		strictText := el.Clone()
 		strictText.Minimize()
-		h := (&cursor{data: strictText.Pack()}).handler()
+		h := decodeHandler(&rawjson.Cursor{Data: strictText.Pack()})
 		h.Event, h.Matcher = event, en.matcher
 		en.list = append(en.list, h)
 	}

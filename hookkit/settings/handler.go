@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hookkit/brepl/hookkit/rawjson"
 )
 
 // A Handler is one handler as it stands in a settings file.
@@ -27,45 +29,38 @@ type Handler struct {
 
 const statusMessage = "statusMessage"
 
-// handler decodes the handler at the cursor. A value that is not an object
+// decodeHandler decodes the handler at the cursor. A value that is not an object
 // gives the zero Handler. Of a key given twice the last one counts, as in the host.
-func (c *cursor) handler() Handler {
+func decodeHandler(c *rawjson.Cursor) Handler {
 	var h Handler
-	c.members(func(name string) {
+	members(c, func(name string) {
 		switch name {
 		case "type":
-			h.Type = unquoteValue(c.value())
+			h.Type = decoded(c)
 		case "command":
-			h.Command = unquoteValue(c.value())
+			h.Command = decoded(c)
 		case "args":
 			h.Args = []string{}
-			if !c.elements(func() { h.Args = append(h.Args, unquoteValue(c.value())) }) {
+			if !elements(c, func() { h.Args = append(h.Args, decoded(c)) }) {
 				h.Args = nil
 				h.More = append(h.More, name)
 			}
 		case "timeout":
-			seconds, ok := number(c.value())
+			seconds, ok := number(c)
 			h.Dropped = !ok || seconds <= 0
 			h.Timeout = 0
 			if !h.Dropped {
 				h.Timeout = time.Duration(min(seconds, maxTimeout.Seconds()) * float64(time.Second))
 			}
 		case statusMessage:
-			h.StatusMessage = unquoteValue(c.value())
+			h.StatusMessage = decoded(c)
 			h.More = append(h.More, name)
 		default:
-			c.value()
+			_ = c.Skip()
 			h.More = append(h.More, name)
 		}
 	})
 	return h
-}
-
-func unquoteValue(text []byte) string {
-	if len(text) == 0 || text[0] != '"' {
-		return ""
-	}
-	return unquote(text)
 }
 
 // OwnCommand returns a recogniser for handlers that run program with one of

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/hookkit/brepl/hookkit/rawjson"
 )
 
 // A style is how a file is written, as far as new text has to look like it.
@@ -101,13 +103,13 @@ func (d *document) spaces(c container, base spaces) spaces {
 		base.pad = s
 	}
 	if len(d.data) > first.start && d.data[first.start] == '"' {
-		cur := &cursor{data: d.data, at: first.start}
-		cur.str()
-		from := cur.at
-		if cur.peek() == ':' {
-			cur.at++
-			cur.space()
-			if s, ok := blank(d.data[from:cur.at], ":"); ok {
+		cur := &rawjson.Cursor{Data: d.data, At: first.start}
+		_, _ = cur.Text() // it has been parsed before
+		from := cur.At
+		if cur.Peek() == ':' {
+			cur.At++
+			cur.Space()
+			if s, ok := blank(d.data[from:cur.At], ":"); ok {
 				base.colon = s
 			}
 		}

@@ -2,10 +2,13 @@ package settings
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"slices"
 	"time"
+
+	"github.com/hookkit/brepl/hookkit/rawjson"
 )
 
 const (
@@ -80,42 +83,43 @@ func readSmall(path string) ([]byte, bool) {
 // scanHandlers returns the handlers of one event ("": of all) in a settings
 // file, in order; none when the file is not strict JSON.
 func scanHandlers(data []byte, only string) []Handler {
-	c := &cursor{data: bytes.TrimPrefix(data, []byte(bom))}
+	data = bytes.TrimPrefix(data, []byte(bom))
+	if !json.Valid(data) || tooDeep(data) >= 0 {
+		return nil
+	}
+	c := &rawjson.Cursor{Data: data}
 	var found []Handler
-	c.members(func(name string) {
+	members(c, func(name string) {
 		if name != "hooks" {
-			c.value()
+			_ = c.Skip()
 			return
 		}
 		found = nil // of a key given twice the last one counts
-		c.members(func(event string) {
+		members(c, func(event string) {
 			if only != "" && event != only {
-				c.value()
+				_ = c.Skip()
 				return
 			}
 			found = slices.DeleteFunc(found, func(h Handler) bool { return h.Event == event })
-			c.elements(func() { found = append(found, c.entry(event)...) })
+			elements(c, func() { found = append(found, decodeEntry(c, event)...) })
 		})
 	})
-	if c.space(); c.err != nil || c.at < len(c.data) {
-		return nil
-	}
 	return found
 }
 
-// entry decodes one entry of an event: a matcher and its handlers.
-func (c *cursor) entry(event string) []Handler {
+// decodeEntry decodes one entry of an event: a matcher and its handlers.
+func decodeEntry(c *rawjson.Cursor, event string) []Handler {
 	var handlers []Handler
 	matcher := ""
-	c.members(func(name string) {
+	members(c, func(name string) {
 		switch name {
 		case "matcher":
-			matcher = unquoteValue(c.value())
+			matcher = decoded(c)
 		case "hooks":
 			handlers = nil
-			c.elements(func() { handlers = append(handlers, c.handler()) })
+			elements(c, func() { handlers = append(handlers, decodeHandler(c)) })
 		default:
-			c.value()
+			_ = c.Skip()
 		}
 	})
 	for i := range handlers {

@@ -2,10 +2,16 @@ package triage
 
 import (
 	"bytes"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/rawjson"
 )
+
+// errEnough is a callback's way to leave a line that is walked over.
+var errEnough = errors.New("enough was read")
 
 // record is what one line of a transcript says, as far as it matters here. The format is the host's own and changes: what is
 // unknown is skipped, and a field of another type than expected counts as absent.
@@ -41,8 +47,8 @@ const (
 // readRecord reads one line; ok is false for a line that is no conversation. Cut says that the line is only the head of a
 // longer one: its text is not used then, its tool calls are.
 func readRecord(line []byte, cut bool) (r record, ok bool) {
-	p := recordParser{cursor: cursor{data: line}, cut: cut}
-	err := p.object(p.field)
+	p := recordParser{Cursor: rawjson.Cursor{Data: line}, cut: cut}
+	err := p.Object(p.field)
 	if err != nil && err != errEnough && (!cut || !p.sawMessage) { //nolint:errorlint // two sentinels of this file
 		return record{}, false
 	}
@@ -163,13 +169,13 @@ func glanceAtBlock(line []byte, at int) (b contentBlock, end int) {
 	if startsWith(line[at:], call) {
 		b.kind, at = line[at+9:at+17], at+len(call)-1
 	} else if startsWith(line[at:], result) {
-		if end = stringEnd(line, at+len(result)); end > 0 && startsWith(line[end:], kind) {
+		if end = rawjson.StringEnd(line, at+len(result)); end > 0 && startsWith(line[end:], kind) {
 			b.kind, at = line[end+9:end+20], end+len(kind)-1
 		}
 	}
 	for {
 		at++
-		colon := stringEnd(line, at)
+		colon := rawjson.StringEnd(line, at)
 		if colon < 0 || colon+1 >= len(line) || line[colon] != ':' {
 			return b, -1
 		}
@@ -180,7 +186,7 @@ func glanceAtBlock(line []byte, at int) (b contentBlock, end int) {
 				return b, value
 			}
 		} else {
-			end = valueEnd(line, value)
+			end = rawjson.ValueEnd(line, value)
 		}
 		if end <= value || end == len(line) {
 			return b, -1
@@ -283,7 +289,7 @@ func shellTool(name string) bool {
 }
 
 type recordParser struct {
-	cursor
+	rawjson.Cursor
 	record
 	cut, sawMessage bool
 	drop            bool // nobody's words
@@ -295,7 +301,7 @@ type recordParser struct {
 func (p *recordParser) field(key []byte) error {
 	switch string(key) {
 	case "type":
-		kind, err := p.str()
+		kind, err := p.Str()
 		p.kind = kind
 		if err == nil && kind != "user" && kind != "assistant" {
 			p.drop = true
@@ -303,7 +309,7 @@ func (p *recordParser) field(key []byte) error {
 		}
 		return err
 	case "isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage":
-		yes, err := p.isTrue()
+		yes, err := p.True()
 		if yes {
 			p.drop, p.meta = true, string(key) == "isMeta"
 			return errEnough
@@ -314,58 +320,58 @@ func (p *recordParser) field(key []byte) error {
 		return errEnough
 	case "toolUseResult":
 		// null stands where there is none
-		if p.peek() == 'n' {
-			return p.skip()
+		if p.Peek() == 'n' {
+			return p.Skip()
 		}
 		p.isResult = true
 		if p.sawMessage && p.kind != "" {
 			return errEnough
 		}
-		return p.skip()
+		return p.Skip()
 	case "message":
-		if p.peek() != '{' {
-			return p.skip()
+		if p.Peek() != '{' {
+			return p.Skip()
 		}
 		p.sawMessage = true
-		return p.object(p.messageField)
+		return p.Object(p.messageField)
 	default:
-		return p.skip()
+		return p.Skip()
 	}
 }
 
 func (p *recordParser) messageField(key []byte) (err error) {
 	switch string(key) {
 	case "id":
-		p.id, err = p.str()
+		p.id, err = p.Str()
 	case "role":
-		p.role, err = p.str()
+		p.role, err = p.Str()
 	case "model":
 		var model string
-		if model, err = p.str(); model == "<synthetic>" {
+		if model, err = p.Str(); model == "<synthetic>" {
 			p.record, p.drop = record{}, true
 			return errEnough
 		}
 	case "content":
-		switch p.peek() {
+		switch p.Peek() {
 		case '"':
 			var text string
-			text, err = p.str()
+			text, err = p.Str()
 			p.texts = append(p.texts, text)
 		case '[':
-			err = p.array(p.block)
+			err = p.Array(p.block)
 		default:
-			err = p.skip()
+			err = p.Skip()
 		}
 	default:
-		err = p.skip()
+		err = p.Skip()
 	}
 	return err
 }
 
 // block reads one block of a message's content.
 func (p *recordParser) block() error {
-	if p.peek() != '{' {
-		return p.skip()
+	if p.Peek() != '{' {
+		return p.Skip()
 	}
 	var b struct {
 		kind, text string
@@ -373,28 +379,28 @@ func (p *recordParser) block() error {
 		resultOf   string
 		failed     bool
 	}
-	err := p.object(func(key []byte) (err error) {
+	err := p.Object(func(key []byte) (err error) {
 		switch string(key) {
 		case "type":
-			b.kind, err = p.str()
+			b.kind, err = p.Str()
 		case "text":
-			b.text, err = p.str()
+			b.text, err = p.Str()
 		case "name":
-			b.tool.name, err = p.str()
+			b.tool.name, err = p.Str()
 		case "id":
-			b.tool.id, err = p.str()
+			b.tool.id, err = p.Str()
 		case "input":
-			if p.peek() == '{' {
-				err = p.object(func(key []byte) error { return p.input(key, &b.tool) })
+			if p.Peek() == '{' {
+				err = p.Object(func(key []byte) error { return p.input(key, &b.tool) })
 			} else {
-				err = p.skip()
+				err = p.Skip()
 			}
 		case "tool_use_id":
-			b.resultOf, err = p.str()
+			b.resultOf, err = p.Str()
 		case "is_error":
-			b.failed, err = p.isTrue()
+			b.failed, err = p.True()
 		default:
-			err = p.skip()
+			err = p.Skip()
 		}
 		return err
 	})
@@ -413,17 +419,17 @@ func (p *recordParser) block() error {
 func (p *recordParser) input(key []byte, tool *toolUse) (err error) {
 	switch string(key) {
 	case "file_path", "notebook_path", "path":
-		tool.path, err = p.str()
+		tool.path, err = p.Str()
 	case "command":
-		if p.peek() != '"' {
-			return p.skip()
+		if p.Peek() != '"' {
+			return p.Skip()
 		}
 		var raw []byte
-		if raw, err = p.text(); err == nil && len(raw) <= 4096 {
-			tool.command = decode(raw)
+		if raw, err = p.Text(); err == nil && len(raw) <= 4096 {
+			tool.command = rawjson.Decode(raw)
 		}
 	default:
-		err = p.skip()
+		err = p.Skip()
 	}
 	return err
 }

@@ -4,7 +4,7 @@
 // One stop flows straight down:
 //
 //	hook.go          the stop: configuration, loop guard, what follows, the answer
-//	reader.go        lines from the end of the file; record.go, jsonline.go: what one line says
+//	reader.go        lines from the end of the file; record.go: what one line says
 //	conversation.go  messages of the user and the agent, and the tools that changed files
 //	prose.go         what is speech in a message, and not code, quotation, log; sentence.go: sentences and words
 //	engine.go        the tables of rules (rules_*.go, markers.go, words.go) applied to a sentence; pattern.go: their language

@@ -152,6 +152,7 @@ func TestNoDescriptorIsLeftOpen(t *testing.T) {
 		bash(t, "cat", func(c *Command) { c.Stdin = strings.NewReader("x") })
 		bash(t, "setsid sleep 0.3 & exit 0")
 	}
+	all() // what the first run opens for all others stays
 	before := count()
 	for range 3 {
 		all()
@@ -159,7 +160,7 @@ func TestNoDescriptorIsLeftOpen(t *testing.T) {
 	for end := time.Now().Add(soon); count() > before && time.Now().Before(end); { // feed closes its pipe after Run
 		time.Sleep(time.Millisecond)
 	}
-	assert.Equal(t, count(), before)
+	assert.Assert(t, count() <= before, "%d open, %d before", count(), before)
 }
 
 func TestEnvironmentIsExactlyWhatWasGiven(t *testing.T) {

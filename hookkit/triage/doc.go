@@ -14,7 +14,7 @@
 //	choice.go        choices made in a dialogue; story.go: failures told over several messages; summary.go: what was changed
 //	guard.go         what was asked for or saved before
 //	model.go         the optional second opinion; model_http.go: its APIs
-//	output.go        the text for the agent; mask.go, mask_names.go: without secrets
+//	output.go        the text for the agent, without secrets (hookkit/secret)
 //
 // It serves cmd/memory-triage and carries no promise of stability.
 package triage

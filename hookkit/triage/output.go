@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hookkit/brepl/hookkit/secret"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -55,6 +56,9 @@ func userLine(findings []finding) string {
 // escaped. In another order a secret could hide behind what is taken out later.
 func quote(said string) string { return text.CutRunes(harmless(mask(said)), maxQuote) }
 
+// mask is a text as people see it, without secrets.
+func mask(s string) string { return secret.Mask(text.Visible(s)) }
+
 // andMore tells the agent how many more a quote stands for: a category has one line, and what was asked for is not asked for again.
 func andMore(quote string, others int) string {
 	if others == 0 {
@@ -65,8 +69,8 @@ func andMore(quote string, others int) string {
 }
 
 // harmless makes one line and escapes markup.
-func harmless(text string) string {
-	return strings.Join(strings.Fields(withoutMarkup(visible(text))), " ")
+func harmless(s string) string {
+	return strings.Join(strings.Fields(withoutMarkup(text.Visible(s))), " ")
 }
 
 // withoutMarkup escapes what could open or close a tag, such as a reminder of the host's.
@@ -76,8 +80,8 @@ func withoutMarkup(text string) string {
 
 // oneLine is a name, or an error that holds one, as a terminal can show it: without what it obeys, on one line. Nothing is masked or
 // escaped, so that people find the file.
-func oneLine(text string) string {
-	return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(visible(text))
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text.Visible(s))
 }
 
 // oneLineError is an error for people.

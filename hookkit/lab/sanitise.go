@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -35,9 +34,6 @@ type sanitiser struct {
 	paths []pair            // longest first
 	words []pair            // replaced where they stand alone, in any case
 	rules []rule
-	names *regexp.Regexp // of keys whose values are secrets
-	// options are words whose next word is a secret.
-	options *regexp.Regexp
 	// looked holds the words that were compared with the hashes, and the stand-ins of those that matched.
 	looked map[string]string
 }
@@ -58,8 +54,6 @@ func newSanitiser(key []byte, at place, saved *standIns) *sanitiser {
 		saved.Counts = map[string]int{}
 	}
 	s := &sanitiser{key: key, saved: saved, known: map[string]string{}, looked: map[string]string{}, rules: newRules()}
-	s.names = regexp.MustCompile(`(?i)^(?:[a-z0-9_. -]{0,40}` + secretNames + `[a-z0-9_. -]{0,40}|` + surelySecret + `|pass|pin)$`)
-	s.options = regexp.MustCompile(`(?i)^--?[a-z0-9_-]{0,40}(?:` + secretNames + `[a-z0-9_-]{0,20}|pass)$`)
 	s.addPath(at.project, ProjectDir)
 	s.addPath(at.home, HomeDir)
 	if standIn := filepath.Base(HomeDir); at.user != "root" && at.user != standIn && len(at.user) > 1 {
@@ -132,12 +126,16 @@ const (
 
 // secret returns the stand-in of a secret, and looks out for it everywhere from now on.
 func (s *sanitiser) secret(kind, raw string) string {
-	text := s.standIn(kind, raw, func(n int) string { return fmt.Sprintf("%s%s-%d", secretPrefix, kind, n) })
+	text := s.standInOf(kind, raw)
 	if len(raw) >= minKnown {
 		s.known[raw] = text
 		s.looked[raw] = text
 	}
 	return text
+}
+
+func (s *sanitiser) standInOf(kind, raw string) string {
+	return s.standIn(kind, raw, func(n int) string { return fmt.Sprintf("%s%s-%d", secretPrefix, kind, n) })
 }
 
 // text replaces everything in a text. A text that is JSON is treated as such, so that values behind escapes are found too.
@@ -152,12 +150,12 @@ func (s *sanitiser) plain(text string) string {
 	for _, p := range s.paths {
 		text = replaceAt(text, p, false, pathEnds)
 	}
-	text = s.rules[0].apply(s, text, lowerASCII(text)) // the one with many lines
+	text = s.secrets(text)
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		lower := lowerASCII(line)
-		for i := range s.rules[1:] {
-			if changed := s.rules[i+1].apply(s, line, lower); changed != line {
+		for i := range s.rules {
+			if changed := s.rules[i].apply(s, line, lower); changed != line {
 				line, lower = changed, lowerASCII(changed)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/hookkit/brepl/hookkit/secret"
 )
 
 // isDocument reports whether a text is one JSON object or array.
@@ -48,16 +50,18 @@ func (s *sanitiser) json(data []byte) []byte {
 		case isKey:
 			key = value
 			clean = s.text(value)
-		case option && isOptionValue(value), s.names.MatchString(key) && isSecretValue(value):
-			clean = s.secret("secret", value)
 		case key == "session_id", key == "sessionId":
 			clean = s.uuidOf(sessionKind, value)
 		case key == "prompt_id", key == "promptId":
 			clean = s.uuidOf(promptKind, value)
+		case strings.Contains(value, secretPrefix):
+			clean = s.text(value)
+		case option && secret.OptionValue(value), secret.Named(key, value):
+			clean = s.secret("secret", value)
 		default:
 			clean = s.text(value)
 		}
-		option = !isKey && s.options.MatchString(value)
+		option = !isKey && secret.Option(value)
 		if clean == value {
 			out.Write(literal)
 			continue
@@ -76,7 +80,7 @@ func (s *sanitiser) number(key, digits string) string {
 	if standIn, known := s.known[digits]; known {
 		return strconv.Quote(standIn)
 	}
-	if strings.Trim(digits, "0123456789") == "" && s.names.MatchString(key) && isSecretNumber(key, digits) {
+	if strings.Trim(digits, "0123456789") == "" && secret.Named(key, digits) && isSecretNumber(key, digits) {
 		return strconv.Quote(s.secret("secret", digits))
 	}
 	return digits

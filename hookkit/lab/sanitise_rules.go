@@ -2,12 +2,12 @@ package lab
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/hookkit/brepl/hookkit/secret"
 )
 
 // A rule finds one kind of value in plain text.
@@ -39,16 +39,6 @@ func (m match) swap(i int, with string) string {
 	return m.text[m.groups[0]:m.groups[2*i]] + with + m.text[m.groups[2*i+1]:m.groups[1]]
 }
 
-// last is the last group that took part in the match.
-func (m match) last() int {
-	for i := len(m.groups)/2 - 1; i > 0; i-- {
-		if m.groups[2*i] >= 0 {
-			return i
-		}
-	}
-	return 0
-}
-
 // apply replaces what the rule finds. lower is the text in lower case.
 func (r *rule) apply(s *sanitiser, text, lower string) string {
 	hinted := slices.ContainsFunc(r.hints, func(hint string) bool { return strings.Contains(lower, hint) })
@@ -68,90 +58,10 @@ func (r *rule) apply(s *sanitiser, text, lower string) string {
 	return b.String() + text[from:]
 }
 
-// What a name of a secret has in it, and what stands between a name and its value in shells, JSON (also inside of a string), YAML, EDN
-// and code.
-const (
-	secretNames = `(?:secret|passwd|password|passphrase|pwd|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|credential|auth[_-]?key|signing[_-]?key|encryption[_-]?key)`
-	// surelySecret are whole names.
-	surelySecret = `(?:access|refresh|id|auth|bearer|session|api)[_-]?token|` +
-		`x-[a-z0-9-]{0,30}(?:auth|key|token)|x-auth-[a-z0-9-]{1,30}|[a-z0-9_.-]{0,40}[_-]pass|pg_?password`
-	between = `(?:\\*["'])?\s*(?:[:=]>?\s*|\s)`
-	bare    = `([^\s"'\\,;(){}\[\]<>&|]{4,})`
-	quoted  = `\\*"([^"\\\r\n]{4,})|\\*'([^'\\\r\n]{4,})`
-)
-
-// newRules makes the rules in the order in which they are applied: what is recognised by its own form comes before what only its
-// surroundings give away.
+// newRules makes the rules in the order in which they are applied, after secrets have got their stand-ins.
 func newRules() []rule {
-	whole := func(kind, pattern string, hints ...string) rule {
-		return rule{hints, nil, regexp.MustCompile(pattern), func(s *sanitiser, m match) string { return s.secret(kind, m.group(0)) }}
-	}
 	hints := func(list ...string) []string { return list }
 	return []rule{
-		whole("private-key", `-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`, "private key"),
-		whole("jwt", `\beyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*`, "eyj"),
-		whole("anthropic-key", `\bsk-ant-[A-Za-z0-9_-]{8,}`, "sk-ant-"),
-		whole("openai-key", `\bsk-[A-Za-z0-9_-]{16,}`, "sk-"),
-		whole("github-token", `\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,})`, "gh", "github_pat_"),
-		whole("gitlab-token", `\bglpat-[A-Za-z0-9_-]{16,}`, "glpat-"),
-		whole("slack-token", `\bxox[abeoprs]-[A-Za-z0-9-]{8,}`, "xox"),
-		whole("google-key", `\bAIza[A-Za-z0-9_-]{30,}`, "aiza"),
-		whole("stripe-key", `\b[sr]k_(?:live|test)_[A-Za-z0-9]{10,}`, "k_live_", "k_test_"),
-		whole("npm-token", `\bnpm_[A-Za-z0-9]{20,}`, "npm_"),
-		whole("aws-key", `\b(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}\b`, "akia", "asia", "agpa", "aida", "aroa", "anpa"),
-		whole("sendgrid-key", `\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, "sg."),
-		whole("digitalocean-token", `\bdo[opr]_v1_[A-Za-z0-9]{16,}`, "_v1_"),
-		whole("huggingface-token", `\bhf_[A-Za-z0-9]{20,}`, "hf_"),
-		{hints("hooks.slack.com"), nil, regexp.MustCompile(`hooks\.slack\.com/([A-Za-z0-9/_-]{8,})`), replaceSecret("slack-hook", nil)},
-		{hints("://"), nil, regexp.MustCompile(`://[^\s/:@"'\\]*:([^\s/"'\\]+)@`), func(s *sanitiser, m match) string {
-			return m.swap(1, s.unlessStandIn("password", m.group(1)))
-		}},
-		{hints("://"), nil, regexp.MustCompile(`://([^\s/:@"'\\]{8,})@`), func(s *sanitiser, m match) string {
-			return m.swap(1, s.unlessStandIn("token", m.group(1)))
-		}},
-		{
-			hints("authorization"), nil,
-			regexp.MustCompile(`(?i)\bauthorization` + between + `(?:\\*["'])?(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)?([^\s"'\\,;]{3,})`),
-			replaceSecret("authorization", func(_, value string) bool { return len(value) >= 4 && hasDigitOrLong(value) }),
-		},
-		{
-			hints("bearer", "basic"), nil,
-			regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`),
-			replaceSecret("authorization", func(_, value string) bool { return hasDigit(value) }),
-		},
-		{
-			hints("cookie"), nil,
-			regexp.MustCompile(`(?i)\b(?:set-)?cookie(?:\\*["'])?\s*:\s*(?:\\*["'])?([^\r\n"'\\]{4,})`),
-			replaceSecret("cookie", nil),
-		},
-		{ // a phrase of several words, up to what ends a value in code
-			hints("passw", "passphrase", "pwd"), nil,
-			regexp.MustCompile(`(?i)\b[a-z0-9_.-]{0,40}(?:passwd|password|passphrase|pwd):[ \t]+([^\s"'\\{}()\[\]<>,;=][^"'\\{}()\[\]<>,;=\r\n]*[^\s"'\\{}()\[\]<>,;=])`),
-			replaceSecret("secret", func(_, value string) bool { return isSecretValue(value) }),
-		},
-		{ // what these names have is a secret, even without a digit
-			hints("token", "key", "auth", "pass"), nil,
-			regexp.MustCompile(`(?i)\b(?:` + surelySecret + `)(?:\\*["'])?(?:[:=][ \t]?(?:` + quoted + `|([^\s"'\\,;(){}\[\]<>&|]{6,}))|\s*[:=]\s*(?:` + quoted + `))`),
-			replaceSecret("secret", func(_, value string) bool { return isSecretValue(value) && !strings.Contains(value, "://") }),
-		},
-		{ // an option and its value in a list of words
-			hints("-"), nil,
-			regexp.MustCompile(`(?i)["']--?[a-z0-9_-]{0,40}` + secretNames + `[a-z0-9_-]{0,20}\\*["']\s*,?\s*\\*["']([^"'\\\r\n]{3,})`),
-			replaceSecret("secret", func(_, value string) bool { return isOptionValue(value) }),
-		},
-		{
-			hints("secret", "passw", "passphrase", "pwd", "token", "key", "credential"), nil,
-			regexp.MustCompile(`(?i)\b([a-z0-9_.-]{0,40}` + secretNames + `[a-z0-9_.-]{0,40})` + between + `(?:` + quoted + `|` + bare + `)`),
-			replaceSecret("secret", acceptAssignment),
-		},
-		{
-			hints("-u"), nil, regexp.MustCompile(`(?:^|\s)(?:-u|--user)[ =]\\*["']?([^\s:"'\\]+:[^\s"'\\]{3,})`),
-			replaceSecret("password", nil),
-		},
-		{
-			nil, hasRandomRun, regexp.MustCompile(`\b[A-Za-z_][A-Za-z0-9_.-]*` + between + `(?:\\*["'])?([A-Za-z0-9+/_-]{20,}={0,2})`),
-			replaceSecret("secret", func(_, value string) bool { return looksRandom(value) }),
-		},
 		{hints("@"), nil, regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b`), replaceEmail},
 		{hints("/home/", "/users/"), nil, regexp.MustCompile(`/(?:home|Users)/([A-Za-z0-9._-]+)`), replaceUser},
 		{hints(`:\`), nil, regexp.MustCompile(`(?i)\b[a-z]:\\+users\\+([^\\/\s"':;<>|*?]+)`), replaceUser},
@@ -176,79 +86,54 @@ func newRules() []rule {
 			kind := m.group(1)
 			return s.standIn(kind, m.group(0), func(n int) string { return fmt.Sprintf("%s_01Fake%018d", kind, n) })
 		}},
-		{
-			nil, hasRandomRun, regexp.MustCompile(`^[ \t>|+*-]*([A-Za-z0-9+/_-]{20,}={0,2})(?:\s|$)`),
-			replaceSecret("secret", func(_, value string) bool { return looksRandom(value) && changesOften(value) }),
-		},
 	}
 }
 
-// replaceSecret replaces the last group of a match by a secret's stand-in, where accept, given the first and the last group, agrees.
-func replaceSecret(kind string, accept func(name, value string) bool) func(*sanitiser, match) string {
-	return func(s *sanitiser, m match) string {
-		i := m.last()
-		value := m.group(i)
-		if strings.Contains(value, secretPrefix) || accept != nil && !accept(m.group(1), value) {
-			return m.group(0)
+// secrets puts stand-ins for the secrets of a text.
+func (s *sanitiser) secrets(text string) string {
+	spans := secret.Find(text)
+	if spans == nil {
+		return text
+	}
+	var b strings.Builder
+	from := 0
+	for _, span := range spans {
+		raw := text[span.Start:span.End]
+		kind := string(span.Kind)
+		switch span.Kind {
+		case secret.Hash: // commits and checksums are what a recording is read for; keys like them have names
+			continue
+		case secret.Login: // who logs in stays
+			if i := strings.IndexByte(raw, ':'); i >= 0 {
+				raw = raw[i+1:]
+			}
+			kind = "password"
+		case secret.Password, secret.Credentials:
+			kind = "password"
+		case secret.AddressToken:
+			kind = "token"
+		case secret.Value, secret.Random, secret.Exported:
+			kind = "secret"
+		default: // the kind is a name
 		}
-		return m.swap(i, s.secret(kind, value))
-	}
-}
-
-func (s *sanitiser) unlessStandIn(kind, value string) string {
-	if strings.HasPrefix(value, secretPrefix) || isReference(value) {
-		return value
-	}
-	return s.secret(kind, value)
-}
-
-// acceptAssignment tells a secret from code and counters: tokens = 5, token = lexer.Next(), password: $PASSWORD.
-func acceptAssignment(name, value string) bool {
-	name = strings.ToLower(name)
-	if !isSecretValue(value) || strings.HasSuffix(name, "tokens") {
-		return false
-	}
-	for _, plain := range []string{"secret", "passwd", "password", "passphrase", "pwd"} {
-		if strings.Contains(name, plain) {
-			return true
+		if raw == "" || strings.Contains(raw, secretPrefix) || span.Kind == secret.Value && behindStandIn(text[:span.Start]) {
+			continue
 		}
-	}
-	return hasDigit(value) && !isNumber(value)
-}
-
-// isSecretValue is false for what no secret is: a word of a language, a reference to a variable, a stand-in.
-func isSecretValue(value string) bool {
-	switch strings.ToLower(value) {
-	case "true", "false", "null", "none", "string", "undefined", "required", "optional":
-		return false
-	}
-	return len(value) >= 4 && !strings.HasPrefix(value, secretPrefix) && !isReference(value)
-}
-
-// isReference: $NAME, ${NAME} and %NAME% stand for a value. All else that begins with these characters may be one.
-func isReference(value string) bool {
-	name, ok := strings.CutPrefix(value, "$")
-	if ok {
-		if inner, braced := strings.CutPrefix(name, "{"); braced {
-			name = strings.TrimSuffix(inner, "}")
+		b.WriteString(text[from : span.End-len(raw)])
+		if span.Kind == secret.Exported { // it may be any word
+			b.WriteString(s.standInOf(kind, raw))
+		} else {
+			b.WriteString(s.secret(kind, raw))
 		}
-	} else if name, ok = strings.CutPrefix(value, "%"); ok {
-		name, ok = strings.CutSuffix(name, "%")
+		from = span.End
 	}
-	if !ok || name == "" || '0' <= name[0] && name[0] <= '9' {
-		return false
-	}
-	for i := range len(name) {
-		if c := name[i]; c >= 0x80 || !isWordByte(c) && c != '_' {
-			return false
-		}
-	}
-	return true
+	return b.String() + text[from:]
 }
 
-// isOptionValue: what follows an option with a secret's name, unless it is the next option.
-func isOptionValue(value string) bool {
-	return len(value) >= 3 && !strings.HasPrefix(value, "-") && !strings.HasPrefix(value, secretPrefix) && !isReference(value)
+// behindStandIn says whether a text ends with a stand-in and blanks. It reads like a name: -pstand-in-password-1 shop.
+func behindStandIn(text string) bool {
+	text = strings.TrimRight(text, " \t")
+	return strings.Contains(text[strings.LastIndexAny(text, " \t\n")+1:], secretPrefix)
 }
 
 // isSecretNumber tells a PIN from a counter: "password": 12345678, and not "max_tokens": 4096.
@@ -262,68 +147,7 @@ func isSecretNumber(name, digits string) bool {
 	return len(digits) >= minKnown || strings.Contains(name, "pass") && len(digits) >= 4
 }
 
-// hasRandomRun: a run of 20 characters or more, in which looksRandom could find what it wants.
-func hasRandomRun(line string) bool {
-	run, upper, digit := 0, false, false
-	for i := range len(line) {
-		c := line[i]
-		if !isWordByte(c) && strings.IndexByte("+/_-", c) < 0 || c >= 0x80 {
-			run, upper, digit = 0, false, false
-			continue
-		}
-		run++
-		upper, digit = upper || 'A' <= c && c <= 'Z', digit || '0' <= c && c <= '9'
-		if run >= 20 && upper && digit {
-			return true
-		}
-	}
-	return false
-}
-
 func manyDashes(line string) bool { return strings.Count(line, "-") >= 4 }
-
-func hasDigit(value string) bool { return strings.ContainsAny(value, "0123456789") }
-
-func hasDigitOrLong(value string) bool { return hasDigit(value) || len(value) >= 8 }
-
-func isNumber(value string) bool { return strings.Trim(value, "0123456789._-+") == "" }
-
-// looksRandom: letters of both cases and digits, with more bits to the character than text has. Hashes in hexadecimal are no secrets.
-func looksRandom(value string) bool {
-	var upper, lower, digit bool
-	counts := map[rune]int{}
-	for _, r := range value {
-		counts[r]++
-		upper, lower, digit = upper || unicode.IsUpper(r), lower || unicode.IsLower(r), digit || unicode.IsDigit(r)
-	}
-	bits := 0.0
-	for _, n := range counts {
-		p := float64(n) / float64(len(value))
-		bits -= p * math.Log2(p)
-	}
-	const enough = 3.7 // English words run together stay below 3.5 at this length
-	return upper && lower && digit && bits >= enough
-}
-
-// changesOften: random characters change between upper case, lower case and digits all the time; names and paths do not.
-func changesOften(value string) bool {
-	class := func(c byte) int {
-		switch {
-		case '0' <= c && c <= '9':
-			return 1
-		case 'A' <= c && c <= 'Z':
-			return 2
-		}
-		return 3
-	}
-	changes := 0
-	for i := range len(value) - 1 {
-		if class(value[i]) != class(value[i+1]) {
-			changes++
-		}
-	}
-	return changes >= len(value)/3
-}
 
 func replaceEmail(s *sanitiser, m match) string {
 	name, domain, _ := strings.Cut(m.group(0), "@")

@@ -316,6 +316,30 @@ func TestRecordWritesNoRawValue(t *testing.T) {
 	assert.Assert(t, !strings.Contains(strings.ToLower(written), "marlene"))
 }
 
+// TestRecordSixTokens pins that none of six tokens is in what people share. Five were, which memory-triage knew.
+func TestRecordSixTokens(t *testing.T) {
+	tokens := []string{
+		glue("gl", "rt-2CR8eVxiio1QmzPZwaB4"), glue("hv", "s.CAESIJ1b2C3d4E5f6G7h8I9j0K"), glue("dckr", "_pat_1b2C3d4E5f6G7h8I9j0K"),
+		glue("lin", "_api_1b2C3d4E5f6G7h8I9j0K1l2M"), glue("pscale", "_pw_1b2C3d4E5f6G7h8I9j0K1l2M"), glue("shp", "at_0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
+	}
+	b := newBench(t)
+	prompt := "Use " + strings.Join(tokens, ", ") + "."
+	assert.NilError(t, os.WriteFile(b.transcript, []byte(`{"type":"user","message":{"content":"`+prompt+`"}}`+"\n"), 0o600))
+	event := b.event(`,"prompt":"` + prompt + `"`)
+	spec := fakes.Spec{Path: hookkitBinary(t), Args: []string{"record", "--dir", b.dir, "--", "sh", "-c", "cat; echo '" + prompt + "' >&2"}, Dir: b.project, Env: b.env()}
+	got := fakes.Run(t, spec, fakes.OneLine(event))
+	assert.Equal(t, got.Stdout, event+"\n") // the hook itself has seen them
+	var written bytes.Buffer
+	readTree(b.dir, &written)
+	for _, token := range tokens {
+		for _, part := range []string{token, token[len(token)-8:]} {
+			assert.Check(t, !strings.Contains(written.String(), part), "%s was written", token)
+		}
+	}
+	const want = "Use stand-in-gitlab-token-1, stand-in-vault-token-1, stand-in-docker-token-1, stand-in-linear-key-1, stand-in-planetscale-token-1, stand-in-shopify-token-1."
+	assert.Equal(t, strings.Count(written.String(), want), 5, written.String()) // event and transcript, the command, both streams
+}
+
 // readTree adds the names and the contents of all files.
 func readTree(dir string, to *bytes.Buffer) {
 	_ = fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/secret"
 	"github.com/hookkit/brepl/hookkit/session"
 )
 
@@ -36,9 +37,9 @@ func Wanted(p *cli.Program, flag bool) bool {
 
 // Log is the debug log of one run of a hook.
 type Log struct {
-	// Event is what the file tells of the event; nil: all of it.
+	// Event is what the file tells of the event; nil: all of it, without secrets.
 	Event func(event []byte) string
-	// Clean is applied to everything else that the file tells: errors, notes, what was sent. nil: nothing is.
+	// Clean is applied to everything else that the file tells: errors, notes, what was sent. nil: secrets are masked.
 	Clean func(text string) string
 	// QuietBlocks leaves the line on stderr out where the hook blocks: stderr is what the agent reads then.
 	QuietBlocks bool
@@ -88,7 +89,7 @@ func (l *Log) Option() hookkit.Option {
 func (l *Log) entry(event []byte, o hookkit.Observation) string {
 	clean, told := l.Clean, shortened
 	if clean == nil {
-		clean = func(text string) string { return text }
+		clean = secret.Mask
 	}
 	if l.Event != nil {
 		told = l.Event
@@ -106,11 +107,13 @@ func (l *Log) entry(event []byte, o hookkit.Observation) string {
 	return b.String()
 }
 
+// shortened is the beginning of an event. Secrets go first: half a token would not be known for one.
 func shortened(event []byte) string {
-	if len(event) > maxEvent {
-		return string(event[:maxEvent]) + fmt.Sprintf(" … %d bytes more", len(event)-maxEvent)
+	text := secret.Mask(string(event))
+	if len(text) > maxEvent {
+		return text[:maxEvent] + fmt.Sprintf(" … %d bytes more", len(text)-maxEvent)
 	}
-	return string(event)
+	return text
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }

@@ -90,6 +90,31 @@ func TestDiscreetLog(t *testing.T) {
 `)
 }
 
+// TestLogMasks pins that what hooks write with --debug holds no secret: not of the event, of a note, of what was sent, nor half of one
+// where a long event is cut.
+func TestLogMasks(t *testing.T) {
+	p, _, state := program(t)
+	const key = "AKIA" + "IOSFODNN7EXAMPLE"
+	log := New(p, "stop", true)
+	event := `{"session_id":"s","last_assistant_message":"export TOKEN=swordfish","x":"`
+	event += strings.Repeat("y ", (maxEvent-len(event)-8)/2) + " " + key + `"}`
+	streams := hookkit.IO{In: strings.NewReader(event), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Dir: p.Dir}
+	handlers := hookkit.Handlers{Stop: func(context.Context, *hookkit.Stop) (hookkit.StopDecision, error) {
+		log.Note("the password is %s", "hunter2x")
+		return hookkit.BlockStop("see postgres://bob:marlin@db/x"), nil
+	}}
+	hookkit.Run(t.Context(), streams, handlers, log.Option(), hookkit.Expect(hookkit.EventStop))
+	files, err := filepath.Glob(filepath.Join(state, "*", "s", "debug.log"))
+	assert.NilError(t, err)
+	assert.Equal(t, len(files), 1)
+	data, err := os.ReadFile(files[0])
+	assert.NilError(t, err)
+	for _, part := range []string{"swordfish", "AKIA", "hunter2x", "marlin"} {
+		assert.Check(t, !strings.Contains(string(data), part), "%s in the log", part)
+	}
+	assert.Assert(t, strings.Contains(string(data), `"session_id":"s"`))
+}
+
 func TestLogWithoutAFile(t *testing.T) {
 	p, stderr, state := program(t)
 	run(t, p, New(p, "session-end", false), `{"session_id":"s"}`)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/hookkit/brepl/hookkit/secret"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -25,6 +26,6 @@ func debugNote(c *Config, note string) {
 	if err != nil {
 		return
 	}
-	_, _ = fmt.Fprintf(f, "%s pid=%d %s\n", time.Now().Format(time.RFC3339Nano), os.Getpid(), text.Brief(note))
+	_, _ = fmt.Fprintf(f, "%s pid=%d %s\n", time.Now().Format(time.RFC3339Nano), os.Getpid(), text.Brief(secret.Mask(note)))
 	_ = f.Close()
 }

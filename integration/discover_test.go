@@ -48,7 +48,7 @@ func (w *world) found(args ...string) {
 // repository makes the project a git repository, so that its root is known.
 func (w *world) repository() {
 	w.t.Helper()
-	assert.NilError(w.t, os.Mkdir(w.project.Path(".git"), 0o755))
+	w.project.Write(".git/HEAD", "ref: refs/heads/main\n")
 }
 
 func TestDiscoverByDirectory(t *testing.T) {

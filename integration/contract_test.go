@@ -48,9 +48,13 @@ const contractLimit = 5 * time.Minute
 func TestContract(t *testing.T) {
 	kinds := append([]replKind{{name: "jvm", shared: jvmREPL, fresh: freshJVM}}, dockerKinds...)
 
-	t.Run("fake", func(t *testing.T) { runFakeContract(t, contract) })
+	t.Run("fake", func(t *testing.T) {
+		t.Parallel()
+		runFakeContract(t, contract)
+	})
 	for _, preset := range fakes.Presets() {
 		t.Run("fake-"+string(preset), func(t *testing.T) {
+			t.Parallel() // it mostly waits
 			runFakeContract(t, contractOf(t, preset), fakes.NREPLPreset(preset))
 		})
 	}

@@ -131,6 +131,7 @@ func TestEvalSubAgent(t *testing.T) {
 
 // Fault 35: that a server is silent is said again after it was well.
 func TestEvalSilentAgain(t *testing.T) {
+	fullRun(t)
 	brepl(t)
 	t.Parallel()
 	w := newWorld(t, "", fakes.WithFile("src/a.clj", "(ns a)\n", 0o644))

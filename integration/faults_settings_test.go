@@ -94,9 +94,6 @@ var settingsFaults = []fault{
 	{15, "what cannot be edited is refused with line and column, and nothing is changed", func(t *testing.T) {
 		for _, c := range refusedSettings {
 			t.Run(c.name, func(t *testing.T) {
-				if len(c.text) > 1<<20 {
-					fullRun(t)
-				}
 				t.Parallel()
 				w := newFaultProgram(t, fakes.WithFile(localSettings, c.text, 0o644), fakes.WithHooks(hooksEDN(bash("tests", "true"))))
 				w.neverInstalls("$PROJECT/.claude/settings.local.json:" + c.said)
@@ -110,6 +107,9 @@ var settingsFaults = []fault{
 	{15, "what can be edited keeps every byte that is not ours", func(t *testing.T) {
 		for _, c := range editedSettings {
 			t.Run(c.name, func(t *testing.T) {
+				if len(c.text) > 1<<20 {
+					fullRun(t)
+				}
 				t.Parallel()
 				w := newFaultProgram(t, fakes.WithFile(localSettings, c.text, 0o644), fakes.WithHooks(hooksEDN(bash("tests", "true"))))
 				w.hook("install", "--dry-run")

@@ -163,6 +163,7 @@ func outputRows() []hostRow {
 				}
 			}},
 			{"KILL 1.5 s after TERM", func(t *testing.T) {
+				fullRun(t)
 				project := fakes.NewProject(t, map[string]string{".claude/settings.json": strings.Replace(withTimeout("Stop", "0.2"), `"x"`,
 					`"trap '' TERM; sleep 20; sleep 20"`, 1)})
 				run := fakes.NewClaude(t, project.Dir()).Stop().Hooks[0]

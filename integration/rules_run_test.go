@@ -120,6 +120,7 @@ var runRules = []ruleTest{
 		assert.Equal(t, w.wrote("stdin"), "")
 	}},
 	{title: "a timeout sends TERM to the process group", run: func(t *testing.T) {
+		fullRun(t)
 		w := newWorld(t, hooksEDN(bash("slow", `trap 'echo term >> "$WORLD/trace"; exit 0' TERM; (trap 'echo child >> "$WORLD/trace"; exit' TERM; sleep 20000 & wait) & echo started; wait`, ":timeout 3")))
 		stderr, agent := reported("Hook 'slow' failed: timed out after 3 s", outputOf("slow"), "| started")
 		r := w.stop()
@@ -165,6 +166,7 @@ var runRules = []ruleTest{
 		w.stop().is(1, tellBoth("brepl: 'killed' failed: killed by SIGKILL", agent), stderr)
 	}},
 	{title: "our own deadline is the host's timeout of 3 s less what a verdict needs", run: func(t *testing.T) {
+		fullRun(t)
 		inHostTime(t, 3, func(host int) result {
 			w := newWorld(t, hooksEDN(bash("deaf", `trap '' TERM; while :; do sleep 0.1; done`), bash("after", `touch "$WORLD/after"`), bash("last", "true", retry)))
 			w.settings(host)
@@ -181,6 +183,7 @@ var runRules = []ruleTest{
 		})
 	}},
 	{title: "a retrying hook at our own deadline is counted and blocks", run: func(t *testing.T) {
+		fullRun(t)
 		inHostTime(t, 2, func(host int) result {
 			w := newWorld(t, hooksEDN(bash("slow", "sleep 20000", retry)))
 			w.settings(host)
@@ -194,6 +197,7 @@ var runRules = []ruleTest{
 		})
 	}},
 	{title: "an evaluation at our own deadline leaves time for the verdict, whatever the server does", run: func(t *testing.T) {
+		fullRun(t)
 		for _, script := range []func(*fakes.Expect){
 			func(e *fakes.Expect) { e.Hang() },
 			func(e *fakes.Expect) { e.HangUninterruptible() },

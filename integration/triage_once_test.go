@@ -100,6 +100,7 @@ func TestTriageAsksOneOfManyStops(t *testing.T) {
 
 // TestTriageWithoutTheLock: who cannot have the lock in time lets the agent stop, and says so.
 func TestTriageWithoutTheLock(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	w := decided(t)
 	w.stop().asksFor("DECISION " + saysDecision)

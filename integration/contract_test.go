@@ -47,17 +47,6 @@ const contractLimit = 5 * time.Minute
 
 func TestContract(t *testing.T) {
 	kinds := append([]replKind{{name: "jvm", shared: jvmREPL, fresh: freshJVM}}, dockerKinds...)
-
-	t.Run("fake", func(t *testing.T) {
-		t.Parallel()
-		runFakeContract(t, contract)
-	})
-	for _, preset := range fakes.Presets() {
-		t.Run("fake-"+string(preset), func(t *testing.T) {
-			t.Parallel() // it mostly waits
-			runFakeContract(t, contractOf(t, preset), fakes.NREPLPreset(preset))
-		})
-	}
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
 			kind.shared(t) // missing: skipped or failed once, not once a case
@@ -70,6 +59,21 @@ func TestContract(t *testing.T) {
 					runContractCase(t, c, get(t))
 				})
 			}
+		})
+	}
+}
+
+// The fakes mostly wait, so they do it together.
+func TestContractOfFakes(t *testing.T) {
+	t.Parallel()
+	t.Run("fake", func(t *testing.T) {
+		t.Parallel()
+		runFakeContract(t, contract)
+	})
+	for _, preset := range fakes.Presets() {
+		t.Run("fake-"+string(preset), func(t *testing.T) {
+			t.Parallel()
+			runFakeContract(t, contractOf(t, preset), fakes.NREPLPreset(preset))
 		})
 	}
 }

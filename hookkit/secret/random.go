@@ -127,6 +127,30 @@ func (s *scanner) drawn() {
 	}
 }
 
+// base64 finds what is drawn out of the letters of plain base64. A path has them too, but longer pieces, and it begins or goes on otherwise.
+func (s *scanner) base64() {
+	const long = 20
+	text := s.text
+	for i := 0; i < len(text); i++ {
+		start, signs := i, false
+		for ; i < len(text) && (tokenByte(text[i]) || text[i] == '+' || text[i] == '/'); i++ {
+			signs = signs || text[i] == '+' || text[i] == '/'
+		}
+		run := text[start:i]
+		if !signs || len(run) < long || run[0] == '/' || start > 0 && strings.IndexByte(".~@", text[start-1]) >= 0 || i < len(text) && text[i] == '.' && i+1 < len(text) && tokenByte(text[i+1]) {
+			continue
+		}
+		from, to := withoutWords(text, start, i)
+		if digits, uppers, lowers := count(text[from:to]); to-from < long || digits == 0 || uppers < 3 || lowers < 3 || !choppy(text[from:to]) {
+			continue
+		}
+		for to == i && i < len(text) && text[i] == '=' {
+			to, i = to+1, i+1
+		}
+		s.hide(Random, from, to)
+	}
+}
+
 // withoutWords takes whole words and numbers off both ends of a run: a token may have a name in front of it.
 func withoutWords(text string, from, to int) (int, int) {
 	for from < to {

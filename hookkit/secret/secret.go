@@ -79,6 +79,7 @@ func Find(text string) []Span {
 	s.tokens()
 	s.runs()
 	s.drawn()
+	s.base64()
 	spans := joined(s.spans)
 	if cuts != nil {
 		spans = inOriginal(spans, cuts)

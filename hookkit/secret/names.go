@@ -37,7 +37,7 @@ var strongEnds = [...]struct {
 		"apikey", "accesskey", "secretkey", "privatekey", "accountkey", "authkey", "signingkey", "encryptionkey", "masterkey", "sharedkey", "storagekey", "deploykey",
 		"licensekey", "servicekey", "sessionkey", "sshkey", "appkey",
 	}},
-	{"ь"[1], []string{"пароль"}},
+	{0x8c, []string{"пароль"}}, // ь ends with it
 }
 
 // hints are what other names have in them: API_KEY_PROD.

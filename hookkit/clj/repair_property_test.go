@@ -133,10 +133,10 @@ func oneLine(size int) string { return strings.Repeat("(ab [c d] {:e f}) ", size
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
 func TestRepairTakesLinearTime(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("only in the full run, without -short")
 	}
-	t.Parallel()
 	// Fault 45.
 	for name, shape := range hugeShapes {
 		for _, before := range []string{"", "(b)\n(a)"} {

@@ -69,10 +69,16 @@ type walk struct {
 // folder goes through a folder by its name, with git's help where it is in a work tree.
 func (w *walk) folder(name string, inGit bool) error {
 	if inGit {
-		if list, err := w.git(name); err == nil {
+		list, err := w.git(name)
+		if err == nil {
 			return w.listed(name, list)
-		} else if w.ctx.Err() != nil {
+		}
+		if w.ctx.Err() != nil {
 			return w.ctx.Err()
+		}
+		// Only where git is missing or refuses: half an answer must not make the project's own of what git ignores.
+		if _, refused := errors.AsType[*exec.ExitError](err); !refused && !errors.Is(err, exec.ErrNotFound) {
+			return err
 		}
 	}
 	return w.plain(name)
@@ -91,7 +97,7 @@ func (w *walk) git(name string) ([]byte, error) {
 	cmd := exec.CommandContext(w.ctx, "git", "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard")
 	cmd.Dir = filepath.Join(w.root, name)
 	cmd.Env = w.env
-	cmd.WaitDelay = time.Millisecond // a child of git that hangs must not hold us
+	cmd.WaitDelay = 250 * time.Millisecond // a child of git that hangs must not hold us; a busy machine must not cut git's answer
 	return cmd.Output()
 }
 

@@ -76,9 +76,8 @@ func (w *walk) folder(name string, inGit bool) error {
 		if w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
-		// Only where git is missing or refuses: half an answer must not make the project's own of what git ignores.
-		if _, refused := errors.AsType[*exec.ExitError](err); !refused && !errors.Is(err, exec.ErrNotFound) {
-			return err
+		if errors.Is(err, exec.ErrWaitDelay) {
+			return err // half an answer must not make the project's own of what git ignores
 		}
 	}
 	return w.plain(name)

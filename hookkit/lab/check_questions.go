@@ -88,6 +88,11 @@ const slowSending = 2 * time.Second
 
 const notOpen = "it waits for the end of stdin"
 
+// slowly sends an event byte by byte over 0.8 s: on a busy machine a hook that is slow to start would find a quicker one whole.
+func slowly(event string) fakes.Stdin {
+	return fakes.Slow(event+"\n", 800*time.Millisecond/time.Duration(len(event)+1))
+}
+
 // shapes asks in the ways in which an event can arrive while stdin stays open.
 func (e *eventCheck) shapes() {
 	for _, s := range []struct {
@@ -95,7 +100,7 @@ func (e *eventCheck) shapes() {
 		shape    func(string) fakes.Stdin
 	}{
 		{faultMisreadsChunks, "in pieces", func(event string) fakes.Stdin { return fakes.Chunked(event+"\n", 101) }},
-		{faultMisreadsChunks, "slowly, in small pieces", func(event string) fakes.Stdin { return fakes.Chunked(event+"\n", 7) }},
+		{faultMisreadsChunks, "slowly, in small pieces", slowly},
 		{warnMisreadsBOM, "with a byte order mark", fakes.BOM},
 		{warnMisreadsPretty, "over several lines", fakes.Pretty},
 	} {

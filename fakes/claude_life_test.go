@@ -86,6 +86,7 @@ func TestClaudeLeavesNothingBehind(t *testing.T) {
 
 // At a timeout TERM goes to the group and KILL comes 1.5 s after it: what the hook's shell leaves behind has that time to clean up.
 func TestClaudeGivesTheGroupItsGrace(t *testing.T) {
+	t.Parallel()
 	p := fakes.NewProject(t, map[string]string{
 		".claude/settings.json": `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh polite & sh deaf & wait","timeout":3}]}]}}`,
 		"polite":                `exec >/dev/null 2>&1; trap 'sleep 0.5; echo done >cleaned; exit' TERM; while :; do sleep 0.05; done`,

@@ -197,17 +197,33 @@ func (tool *Tool) problem(format string, args ...any) {
 	}
 }
 
+// waiting says what each call waits for that has not got as far as its script.
+func (tool *Tool) waiting() []string {
+	tool.mu.Lock()
+	defer tool.mu.Unlock()
+	var all []string
+	for _, what := range tool.conns {
+		if what != "" {
+			all = append(all, what)
+		}
+	}
+	return all
+}
+
 // Close ends the tool: calls that still run end with code 97, the folder is
 // removed, and what was not used is reported. Closing twice is fine.
 func (tool *Tool) Close() {
+	for range 200 { // a call that was just killed is heard of a little later
+		if len(tool.waiting()) == 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	waiting := tool.waiting()
 	tool.mu.Lock()
 	first := !tool.closed
 	tool.closed = true
-	var waiting []string
-	for c, what := range tool.conns {
-		if what != "" {
-			waiting = append(waiting, what)
-		}
+	for c := range tool.conns {
 		_ = c.Close() // the call may have ended meanwhile
 	}
 	tool.mu.Unlock()

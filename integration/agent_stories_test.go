@@ -200,7 +200,7 @@ var agentStories = []ruleTest{
 		}
 	}},
 	{title: "a report before a block rides along with it: one turn, one text", run: func(t *testing.T) {
-		a := newAgent(t, hooksEDN(bash("lint", "exit 2"), flag("tests", "pass", retry)))
+		a := newAgent(t, hooksEDN(bash("lint", "exit 2"), hookWhile("tests", "pass", retry)))
 		a.stops(refuses("brepl: 'lint' failed: exit 2; 'tests' failed, attempt 1/10", blocked(
 			"Hook 'lint' failed: exit 2",
 			"",
@@ -211,7 +211,7 @@ var agentStories = []ruleTest{
 		a.stops(informsUser("brepl: 'lint' failed: exit 2").again())
 	}},
 	{title: "the turn for a report counts toward the client's cap", run: func(t *testing.T) {
-		a := newAgent(t, hooksEDN(flag("lint", "linted"), bash("tests", `test ! -e "$WORLD/linted"`, retry)))
+		a := newAgent(t, hooksEDN(hookWhile("lint", "linted"), bash("tests", `test ! -e "$WORLD/linted"`, retry)))
 		_, text := reported("Hook 'lint' failed: exit 1")
 		a.stops(informs("brepl: 'lint' failed: exit 1", text))
 		a.write("linted", "")
@@ -223,6 +223,7 @@ var agentStories = []ruleTest{
 }
 
 func TestAgentStories(t *testing.T) {
+	fullRun(t)
 	brepl(t)
 	t.Parallel()
 	for _, s := range agentStories {

@@ -185,8 +185,7 @@ func TestDiscoverTwoServers(t *testing.T) {
 }
 
 // Issue 5, "Remote and containers": a server that calls this project's folder otherwise is this project's.
-func TestDiscoverThroughPathMap(t *testing.T) {
-	t.Parallel()
+func TestDiscoverThroughPathMap(t *testing.T) { // not beside tests that count connections: ls asks every server
 	w := newWorld(t, "")
 	remote := filepath.Join(w.scratch, "app")
 	assert.NilError(t, os.Mkdir(remote, 0o755))
@@ -316,8 +315,7 @@ func TestUnixSocket(t *testing.T) {
 
 // host-protocol, "What three of our tools together showed": a coding agent listens in the project on a socket for messages. No byte
 // gets there, and no word is said of it.
-func TestDiscoverLeavesMessageSocketsAlone(t *testing.T) {
-	t.Parallel()
+func TestDiscoverLeavesMessageSocketsAlone(t *testing.T) { // not beside tests that count connections: ls asks every server
 	const none = "brepl: no nREPL server: no --port, no .nrepl-port, and BREPL_PORT is not set; and no server of yours runs in $PROJECT. " +
 		"Start one there, or give --port; `brepl ls` shows all\n"
 	messages := func(t *testing.T) (path string) {

@@ -14,9 +14,8 @@ import (
 )
 
 // What the skill teaches works: every block and every command of the table, run by a shell as the agent would.
-func TestSkillCommands(t *testing.T) {
+func TestSkillCommands(t *testing.T) { // not beside tests that count connections: ls asks every server
 	brepl(t)
-	t.Parallel()
 	w := newProgramWorld(t, fakes.WithFile("src/my/app/core.clj", "(ns my.app.core)\n", 0o644))
 	assert.Equal(t, w.byHand("install", "--no-skill").exit, 0)
 	_, err := os.Stat(w.project.Path(skillFile))

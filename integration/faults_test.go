@@ -43,6 +43,7 @@ var otherFaults = map[int]string{
 }
 
 func TestFaults(t *testing.T) {
+	fullRun(t)
 	brepl(t) // built before the first of them
 	gauntletProgram(t)
 	t.Parallel()

@@ -177,6 +177,7 @@ var oldFaults = []fault{
 }
 
 func TestGauntletOldFaults(t *testing.T) {
+	fullRun(t)
 	gauntletProgram(t)
 	t.Parallel()
 	numbers := map[int]bool{}

@@ -23,6 +23,7 @@ import (
 // Every recorded session, played by fakes.Claude with hooks that answer as the recorded ones did, must fire the recorded events in the
 // recorded order with the recorded input and environment, and must react as the real client did.
 func TestRecordedSessionsPlayed(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	for _, name := range recordings(t) {
 		t.Run(name, func(t *testing.T) {

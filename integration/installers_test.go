@@ -73,6 +73,7 @@ func oddSettings(mention string) string {
 
 // One installer for all programs: the same flags, report, words and exit codes, and the same rule for how the settings call the program.
 func TestInstallers(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	for _, c := range installers {
 		t.Run(c.program, func(t *testing.T) {
@@ -136,6 +137,7 @@ func TestInstallers(t *testing.T) {
 
 // A program that the PATH does not lead to is called by its path, and by its name in settings that others share, with a warning.
 func TestInstallersOffThePath(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	for _, c := range installers {
 		t.Run(c.program, func(t *testing.T) {

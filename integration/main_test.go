@@ -1,7 +1,10 @@
 package integration
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -18,6 +21,12 @@ func TestMain(m *testing.M) {
 	}
 	if code, known := clientCommands(os.Args); known {
 		os.Exit(code)
+	}
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given { // most of the time a test waits for programs that it started
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	}
 	os.Exit(runAndStopServers(m))
 }
@@ -44,7 +53,8 @@ func runAndStopServers(m *testing.M) int {
 	return m.Run()
 }
 
-// fullRun leaves a test to the full run: load, endurance, huge inputs, waits of seconds, real servers, stories told again.
+// fullRun leaves a test to the full run: load, endurance, huge inputs, waits of seconds, real servers, stories told
+// again, and the long tables: a broken world, what the client does, recorded sessions.
 func fullRun(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -37,6 +37,7 @@ func clientBase(t *testing.T) string {
 
 // Each row must say what fakes.Claude does, before a client is held to it.
 func TestClientRows(t *testing.T) {
+	fullRun(t)
 	t.Parallel()
 	base := clientBase(t)
 	for _, row := range clientRows() {

@@ -64,7 +64,7 @@ var stateRules = []ruleTest{
 		}
 	}},
 	{title: "a symlinked state file is neither followed nor believed, and counting goes on in the private folder", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(flag("tests", "pass", retry)))
+		w := newWorld(t, hooksEDN(hookWhile("tests", "pass", retry)))
 		w.write("victim", "{\"tests\" 9}\n")
 		assert.NilError(t, os.Symlink(filepath.Join(w.scratch, "victim"), w.countsFile()))
 		// Said once in a session.

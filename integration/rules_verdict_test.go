@@ -12,8 +12,8 @@ import (
 	"github.com/hookkit/brepl/fakes"
 )
 
-// flag is a hook that passes while the file is in $WORLD.
-func flag(name, file string, more ...string) string {
+// hookWhile is a hook that passes while the file is in $WORLD.
+func hookWhile(name, file string, more ...string) string {
 	return bash(name, `test -e "$WORLD/`+file+`"`, more...)
 }
 
@@ -65,7 +65,7 @@ var verdictRules = []ruleTest{
 		assert.Equal(t, w.counts(), "absent")
 	}},
 	{title: "a failure that does not block reaches the agent once per name and is armed again by a pass", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(bash("lint", `cat "$WORLD/out" && test -e "$WORLD/pass"`), flag("style", "style")))
+		w := newWorld(t, hooksEDN(bash("lint", `cat "$WORLD/out" && test -e "$WORLD/pass"`), hookWhile("style", "style")))
 		w.write("style", "")
 		w.write("out", "1 warning\n")
 		stderr, agent := reported("Hook 'lint' failed: exit 1", outputOf("lint"), "| 1 warning")
@@ -93,7 +93,7 @@ var verdictRules = []ruleTest{
 		w.stop().is(1, tellBoth("brepl: 'lint' failed: exit 1", agent), stderr)
 	}},
 	{title: "what the agent has read in a text that blocks is not told again", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(bash("lint", "exit 2"), flag("tests", "pass", retry)))
+		w := newWorld(t, hooksEDN(bash("lint", "exit 2"), hookWhile("tests", "pass", retry)))
 		w.stop().is(2, tellUser("brepl: 'lint' failed: exit 2; 'tests' failed, attempt 1/10"), blocked(
 			"Hook 'lint' failed: exit 2",
 			"",
@@ -157,7 +157,7 @@ var verdictRules = []ruleTest{
 		assert.Equal(t, w.counts(), "absent")
 	}},
 	{title: "after the limit a pass starts the count anew", run: func(t *testing.T) {
-		w := newWorld(t, hooksEDN(flag("tests", "pass", retry, ":max-retries 1"), bash("lint", "exit 75")))
+		w := newWorld(t, hooksEDN(hookWhile("tests", "pass", retry, ":max-retries 1"), bash("lint", "exit 75")))
 		stderr, agent := reported("Hook 'tests' failed after 1 retry. Giving up.", "Last failure: exit 1")
 		const giveUp = "brepl: 'tests' failed after 1 retry, giving up; 'lint' cannot run: it says that it cannot run now (exit 75)"
 		block := blocked("Hook 'tests' failed: exit 1", "This stop is blocked: attempt 1 of 1. Fix the cause, then stop again.")

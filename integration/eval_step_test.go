@@ -199,3 +199,25 @@ func TestEvalIgnored(t *testing.T) {
 	w.ranBash().is(0, "", "")
 	assert.DeepEqual(t, loadedFiles(w, server), []string{"lib/src/lib.clj", "src/a.clj", "src/gen/added.clj", "src/target/t.clj"})
 }
+
+// Issue 14: a file that starts a system when it is loaded could be kept out of the REPL only together with the check of its brackets.
+func TestEvalExclude(t *testing.T) {
+	brepl(t)
+	t.Parallel()
+	w, server := inStep(t)
+	w.project.Write(hooksFile, `{:eval {:exclude ["src/user.clj" "src/gen"]}}`)
+	w.project.Write("src/user.clj", "(ns user)\n")
+	w.project.Write("src/a.clj", "(ns a (:require user))\n")
+	w.evals("src/user.clj").is(0, "", "")
+	server.OnLoadFile(w.project.Path("src/a.clj")).Value("nil")
+	for i := range 70 { // they do not count for what has changed at once
+		w.project.Write(fmt.Sprintf("src/gen/g%d.clj", i), "(ns g)\n")
+	}
+	w.ranBash().is(0, "", "")
+	assert.DeepEqual(t, loadedFiles(w, server), []string{"src/a.clj"})
+	event := fakes.PreWriteEvent(w.project.Path("src/user.clj"), "(ns user\n(f \"x)\n", fakes.InProject(w.dir), fakes.InSession(w.session))
+	assert.Assert(t, cmp.Contains(w.run(fakes.OneLine(event.JSON()), "hook", "validate").stdout, `"permissionDecision":"deny"`))
+	by := w.run(fakes.EOF(), "hook", "eval", "src/user.clj")
+	by.is(0, accepted, "brepl hook eval: src/user.clj is excluded by :eval in .brepl/hooks.edn: not loaded\n")
+	allClosed(t, server)
+}

@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
@@ -39,6 +41,7 @@ type evaluator struct {
 	lookup  nrepl.Lookup
 	paths   nrepl.PathMap
 	memory  *memories
+	rules   func() rules // of hooks.edn, read when they are first asked for
 	folders folders
 	unseen  *trouble // why the files were not looked at
 }
@@ -119,6 +122,7 @@ func (f *evalFlags) evaluator(p *cli.Program, note noteFunc, sessionID string) (
 	}
 	v.paths = paths.In(p.Dir)
 	v.lookup.PathMap = v.paths
+	v.rules = sync.OnceValue(func() rules { return readRules(p, note) })
 	s, err := session.Open(p.Getenv, sessionID)
 	v.memory = &memories{session: s, note: note}
 	return v, err
@@ -160,7 +164,7 @@ type report struct {
 // run deals with the changed files.
 func (v *evaluator) run(ctx context.Context, c toolCall, paths []string) (r report) {
 	if !c.edits() {
-		paths = slices.DeleteFunc(paths, func(path string) bool { return !v.onSourcePath(path) })
+		paths = slices.DeleteFunc(paths, func(path string) bool { return !v.onSourcePath(path) || v.leavesAlone(path) })
 	}
 	if len(paths) > maxLoads {
 		r.troubles = []trouble{{summary: "Not evaluated", warning: true, text: fmt.Sprintf(
@@ -208,6 +212,11 @@ func (v *evaluator) due(paths []string) (list []string) {
 func (v *evaluator) check(ctx context.Context, c toolCall, paths []string, r *report) (sources []source) {
 	seen := project.Look{}
 	for _, path := range paths {
+		if v.leavesAlone(path) {
+			r.fine = append(r.fine, path)
+			v.passedOver(source{path: path, name: shown(v.program.Dir, path)}, "is excluded by :eval in "+hooksedn.Path)
+			continue
+		}
 		// Before the file is read: if it changes right after, the next look finds it changed.
 		name, stamp, regular := project.StampOf(path)
 		src, repaired, wrong, ok := v.syntax(c, path)
@@ -232,6 +241,12 @@ func (v *evaluator) check(ctx context.Context, c toolCall, paths []string, r *re
 	}
 	v.keepSeen(ctx, c, seen)
 	return sources
+}
+
+// leavesAlone reports whether `:eval {:exclude [globs]}` names a file.
+func (v *evaluator) leavesAlone(path string) bool {
+	r := v.rules()
+	return r.names(r.Eval.Exclude, path)
 }
 
 // passedOver notes why a file is not loaded; only a person who named it is told.

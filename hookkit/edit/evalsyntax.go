@@ -42,7 +42,7 @@ func (v *evaluator) syntax(c toolCall, path string) (src source, repaired string
 	if len(errs) == 0 {
 		return src, "", nil, true
 	}
-	if excluded(v.program, v.note, path) {
+	if r := v.rules(); r.names(r.Exclude, path) {
 		return src, "", nil, false
 	}
 	before, last, backedUp := v.lastBackup(path)

@@ -31,11 +31,17 @@ type Config struct {
 	SkipWhileBackground bool    // :skip-while-background? — postpone while background tasks run
 	InformUser          bool    // :inform :user — never spend an agent's turn on a report
 
-	Exclude []string // :validate {:exclude …}: glob patterns of files that the edit hooks leave alone, for [Matches]
+	Exclude []string // :validate {:exclude …}: glob patterns of files that are broken on purpose, for [Matches]
+	Eval    Eval     // :eval
 
 	Doubts []Remark // what is probably a mistake but no error; `hook check` shows it
 
 	src []byte
+}
+
+// Eval is what `hook eval` does after an edit.
+type Eval struct {
+	Exclude []string // :exclude: glob patterns of files that are never loaded, for [Matches]
 }
 
 // Type says what runs a hook.

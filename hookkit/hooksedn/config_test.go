@@ -136,11 +136,13 @@ func TestParseValidate(t *testing.T) {
 		`{:exclude []}`:         "",
 		`{:exclude ["a/**/[x]*.{clj,edn}" "./b/" "src/\\[x]"]}`: "",
 	} {
-		_, err := parseText("{:validate " + text + "}")
-		if want == "" {
-			assert.NilError(t, err, text)
-		} else {
-			assert.ErrorContains(t, err, ".brepl/hooks.edn:"+want, text)
+		for _, key := range []string{":validate", ":eval    "} {
+			_, err := parseText("{" + key + " " + text + "}")
+			if want == "" {
+				assert.NilError(t, err, text)
+			} else {
+				assert.ErrorContains(t, err, ".brepl/hooks.edn:"+strings.Replace(want, ":validate", strings.TrimSpace(key), 1), text)
+			}
 		}
 	}
 	config, err := parseText(`{:validate {:exlude ["a"]}}`)
@@ -259,7 +261,7 @@ func TestLoadTrust(t *testing.T) {
 	assert.ErrorContains(t, err, "has 1048577 bytes, more than the 1048576 that a configuration may have")
 }
 
-func TestLoadExclude(t *testing.T) {
+func TestLoadForEdits(t *testing.T) {
 	tree := fs.NewDir(t, "exclude", fs.WithDir(".brepl", fs.WithFile("hooks.edn", "")))
 	path := tree.Join(".brepl", "hooks.edn")
 	for text, want := range map[string]string{
@@ -267,16 +269,19 @@ func TestLoadExclude(t *testing.T) {
 		`{:stop [{:type 7}] :nonsense 1 :validate {:exclude ["a" 7 "["]}}`: "a",
 		`{:validate {:exclude ["a"]`:                                       "",
 		`{:validate {:exclude "a"}}`:                                       "",
-		"":                                                                 "",
-		"\xff":                                                             "",
+		`{:eval {:exclude 7} :validate {:exclude ["a"]}}`:                  "a",
+		"":     "",
+		"\xff": "",
 	} {
 		assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
-		got, err := LoadExclude(tree.Path())
+		got, err := LoadForEdits(tree.Path())
 		assert.NilError(t, err, text)
-		assert.Equal(t, strings.Join(got, " "), want, text)
+		assert.Equal(t, strings.Join(got.Exclude, " "), want, text)
+		assert.Equal(t, len(got.Eval.Exclude), 0, text)
 	}
 	assert.NilError(t, os.Chmod(path, 0o602))
-	_, err := LoadExclude(tree.Path())
+	got, err := LoadForEdits(tree.Path())
+	assert.Equal(t, len(got.Exclude), 0)
 	assert.ErrorContains(t, err, "so what it excludes does not count; `chmod o-w ")
 }
 

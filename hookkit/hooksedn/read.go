@@ -18,13 +18,14 @@ func Load(dir string) (*Config, error) {
 	return config, nil
 }
 
-// LoadExclude is Load for who needs only [Config.Exclude]: faults of the file are not its business, and the patterns without a fault count.
-func LoadExclude(dir string) ([]string, error) {
+// LoadForEdits is Load for the edit hooks, which need only [Config.Exclude] and [Config.Eval]: faults of the file are not their business, and
+// what has no fault counts. The configuration is empty with an error.
+func LoadForEdits(dir string) (*Config, error) {
 	config, err := load(dir, "what it excludes does not count")
 	if _, faulty := errors.AsType[*ConfigError](err); err != nil && !faulty {
-		return nil, err
+		return &Config{}, err
 	}
-	return config.Exclude, nil
+	return config, nil
 }
 
 // load gives what could be read with a *ConfigError. so says what follows for a file that is not believed.

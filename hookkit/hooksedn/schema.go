@@ -55,7 +55,7 @@ var fields = [...]field{
 }
 
 // topKeys are the keys at the top of hooks.edn.
-var topKeys = []string{"stop", "subagents?", "skip-while-background?", "inform", "validate"}
+var topKeys = []string{"stop", "subagents?", "skip-while-background?", "inform", "validate", "eval"}
 
 const (
 	defaultTimeout    = 60 * time.Second
@@ -148,36 +148,56 @@ func (p *parser) top(m *clj.Node) {
 				p.add(value, ":inform must be :user or :agent, found %s", describe(value))
 			}
 		case "validate":
-			p.validate(value)
+			p.section(name, value, []option{{"exclude", p.globs(&p.config.Exclude)}})
+		case "eval":
+			p.section(name, value, []option{{"exclude", p.globs(&p.config.Eval.Exclude)}})
 		default:
 			p.doubt(key, "unknown key %s%s", clj.Source(p.src, key), suggestion(name, topKeys))
 		}
 	}
 }
 
-// validate reads what the edit hooks leave alone. They pass over what is wrong there.
-func (p *parser) validate(m *clj.Node) {
+// option is a key of a map at the top, and what reads its value there; label begins what is wrong with it.
+type option struct {
+	key string
+	set func(label string, value *clj.Node)
+}
+
+// section reads a map at the top that is about the edit hooks. They pass over what is wrong there.
+func (p *parser) section(name string, m *clj.Node, options []option) {
 	if m.Kind != clj.Map {
-		p.add(m, ":validate must be a map such as {:exclude [\"test/broken/**\"]}, found %s", describe(m))
+		p.add(m, ":%s must be a map such as {:exclude [\"test/broken/**\"]}, found %s", name, describe(m))
 		return
 	}
+	known := make([]string, len(options))
+	for i, o := range options {
+		known[i] = o.key
+	}
 	for key, value := range m.Pairs() {
-		if name := keyword(key); name != "exclude" {
-			p.doubt(key, ":validate: unknown key %s%s", clj.Source(p.src, key), suggestion(name, []string{"exclude"}))
+		at := slices.Index(known, keyword(key))
+		if at < 0 {
+			p.doubt(key, ":%s: unknown key %s%s", name, clj.Source(p.src, key), suggestion(keyword(key), known))
 			continue
 		}
+		options[at].set(fmt.Sprintf(":%s: :%s", name, known[at]), value)
+	}
+}
+
+// globs reads patterns of files in the project.
+func (p *parser) globs(into *[]string) func(label string, value *clj.Node) {
+	return func(label string, value *clj.Node) {
 		if value.Kind != clj.Vector {
-			p.add(value, ":validate: :exclude must be a vector of glob patterns (strings), found %s", describe(value))
-			continue
+			p.add(value, "%s must be a vector of glob patterns (strings), found %s", label, describe(value))
+			return
 		}
 		for _, c := range value.Children {
 			switch problem := checkPattern(c.Text); {
 			case c.Kind != clj.String:
-				p.add(c, ":validate: :exclude must hold glob patterns (strings), found %s", describe(c))
+				p.add(c, "%s must hold glob patterns (strings), found %s", label, describe(c))
 			case problem != "":
-				p.add(c, ":validate: :exclude must hold glob patterns of files in the project, found %s, which is %s", describe(c), problem)
+				p.add(c, "%s must hold glob patterns of files in the project, found %s, which is %s", label, describe(c), problem)
 			default:
-				p.config.Exclude = append(p.config.Exclude, c.Text)
+				*into = append(*into, c.Text)
 			}
 		}
 	}

@@ -57,6 +57,7 @@ type nreplConfig struct {
 	refuseAfter int // -1: never
 	fault       Fault
 	faults      map[int]Fault // by number of the connection, from 1
+	slowClose   time.Duration
 }
 
 // NREPLOption changes how a fake server starts.
@@ -96,6 +97,12 @@ func NREPLFault(f Fault) NREPLOption {
 // It wins over [NREPLFault].
 func NREPLFaultOnConnection(n int, f Fault) NREPLOption {
 	return func(c *nreplConfig) { c.faults[n] = f }
+}
+
+// NREPLSlowClose answers a close only after this time, as nREPL 1.0 does, which
+// takes 100 ms. See [SessionInfo].Awaited.
+func NREPLSlowClose(d time.Duration) NREPLOption {
+	return func(c *nreplConfig) { c.slowClose = d }
 }
 
 // NREPLRefuseAfter stops listening after n accepted connections, so that the
@@ -283,6 +290,9 @@ type SessionInfo struct {
 	Evals   int  // evaluations sent to it, load-file included
 	Running bool // an evaluation has neither ended nor been interrupted
 	Closed  bool // the client closed it
+	// Awaited says that the client was still there when the close was answered.
+	// nREPL 1.0 prints a stack trace on its console where it is not.
+	Awaited bool
 }
 
 // Sessions returns the sessions that clients cloned, in order. A session that
@@ -293,7 +303,7 @@ func (s *NREPL) Sessions() []SessionInfo {
 	defer s.mu.Unlock()
 	infos := make([]SessionInfo, 0, len(s.sessions))
 	for _, n := range s.sessions {
-		infos = append(infos, SessionInfo{ID: n.id, Evals: n.evals, Running: len(n.queue) > 0, Closed: n.closed})
+		infos = append(infos, SessionInfo{ID: n.id, Evals: n.evals, Running: len(n.queue) > 0, Closed: n.closed, Awaited: n.awaited})
 	}
 	return infos
 }

@@ -364,11 +364,32 @@ func (s *NREPL) builtin(c *nreplConn, m Message, sess *nreplSession) {
 		} else if run := s.running(sess); run != nil {
 			run.stop()
 		}
-		s.reply(c, m, Message{"status": d.closed})
+		s.farewell(c, m, sess)
 	default:
 		s.problem("no script for op %q; it arrived as %v", op, m)
 		s.reply(c, m, Message{"status": []string{"done", "error"}})
 	}
+}
+
+// farewell answers a close, after a while where the server is slow.
+func (s *NREPL) farewell(c *nreplConn, m Message, sess *nreplSession) {
+	answer := func() {
+		s.mu.Lock()
+		if _, there := s.conns[c]; there && sess != nil {
+			sess.awaited = true
+		}
+		s.mu.Unlock()
+		s.reply(c, m, Message{"status": s.dialect.closed})
+	}
+	if s.cfg.slowClose == 0 {
+		answer()
+		return
+	}
+	s.wg.Go(func() {
+		if s.sleep(s.cfg.slowClose) {
+			answer()
+		}
+	})
 }
 
 // interrupt stops what runs in the session: the evaluation's "done

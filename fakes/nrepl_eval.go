@@ -18,10 +18,11 @@ type nreplSession struct {
 	input chan string
 
 	// Guarded by NREPL.mu.
-	closed bool
-	evals  int
-	queue  []*evaluation // what runs, then what waits for it
-	ns     string        // the current one, where it is the session's
+	closed  bool
+	awaited bool // the client waited for the answer to its close
+	evals   int
+	queue   []*evaluation // what runs, then what waits for it
+	ns      string        // the current one, where it is the session's
 }
 
 func newNREPLSession(id string) *nreplSession {

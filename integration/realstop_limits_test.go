@@ -234,4 +234,13 @@ var realEnds = []realStop{
 		w.reports("127.0.0.1:$PORT: the nREPL server closed the connection during eval, after $TOOK: $GONE", "bye")
 		w.withoutServer("absent", true)
 	}},
+	{name: "a stop and a run leave no stack trace on the server's console", kills: true, local: true, run: func(w *realWorld) {
+		w.hooks(runTests(`1`), eval("twice", "2"))
+		for range 3 {
+			w.stop().is(0, approve, "")
+			assert.Equal(w.t, w.hook("run").exit, 0)
+		}
+		time.Sleep(500 * time.Millisecond) // the server prints 100 ms after a session was closed
+		assert.Equal(w.t, strings.Count(w.server.Console.String(), "Exception"), 0, "%s", w.server.Console)
+	}},
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -28,6 +29,26 @@ type replServer struct {
 	Dir  string // where it runs; "" for one in a container
 	// Kill ends the server at once, as a crash does. It may be called more than once.
 	Kill func()
+	// Console is what a person sees of a local server beside what it says at its start.
+	Console *console
+}
+
+// console is a terminal that remembers.
+type console struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(p)
+}
+
+func (c *console) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
 }
 
 // A JVM starts in 2.5 s; a busy machine with two cores may take ten times that.
@@ -79,7 +100,8 @@ func startJVM() (*replServer, error) {
 		return nil, err
 	}
 	// The first line is "nREPL server started on port 34567 on host localhost - …".
-	first, end, err := runJVM(dir)
+	seen := &console{}
+	first, end, err := runJVM(dir, seen)
 	kill := sync.OnceFunc(func() {
 		end()
 		_ = os.RemoveAll(dir)
@@ -95,7 +117,7 @@ func startJVM() (*replServer, error) {
 		kill()
 		return nil, fmt.Errorf("the JVM server told no port: %q", first)
 	}
-	server := &replServer{Host: "127.0.0.1", Port: port, Dir: dir, Kill: kill}
+	server := &replServer{Host: "127.0.0.1", Port: port, Dir: dir, Kill: kill, Console: seen}
 	if err := server.ready(replStartLimit); err != nil {
 		kill()
 		return nil, err
@@ -106,14 +128,14 @@ func startJVM() (*replServer, error) {
 // runJVM runs scripts/jvm-nrepl and returns the first line that it prints. end ends the whole group: killing the script alone, as the
 // end of a test's context would, leaves its JVM behind. The server also ends with its stdin, so that a test binary that dies takes it
 // along. end is never nil.
-func runJVM(dir string, args ...string) (first string, end func(), err error) {
+func runJVM(dir string, stderr io.Writer, args ...string) (first string, end func(), err error) {
 	end = func() {}
 	script, err := filepath.Abs("../scripts/jvm-nrepl")
 	if err != nil {
 		return "", end, err
 	}
 	cmd := exec.CommandContext(context.Background(), script, append([]string{"--until-eof"}, args...)...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Stderr = dir, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if _, err = cmd.StdinPipe(); err != nil {
 		return "", end, err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 
@@ -257,6 +258,22 @@ var replRules = []ruleTest{
 		assert.Equal(t, len(sessions), 2)
 		for _, s := range sessions {
 			assert.Assert(t, s.Evals == 1 && s.Closed, "%+v", s)
+		}
+	}},
+	{title: "the verdict does not wait for the closing of sessions, the process does", run: func(t *testing.T) {
+		// nREPL 1.0 prints a stack trace on the user's console when we are gone before it has closed a session.
+		w := newWorld(t, hooksEDN(eval("a", "1"), eval("b", "2")))
+		for _, args := range [][]string{{"hook", "stop"}, {"hook", "run"}} {
+			server := w.withREPL(fakes.NREPLSlowClose(100 * time.Millisecond))
+			server.On("1").Value("1")
+			server.On("2").Value("2")
+			r := w.run(fakes.OneLine(w.stopEvent()), args...)
+			assert.Equal(t, r.exit, 0, r.stderr)
+			sessions := server.Sessions()
+			assert.Equal(t, len(sessions), 2, args)
+			for _, s := range sessions {
+				assert.Check(t, s.Awaited, "%v: %+v", args, s)
+			}
 		}
 	}},
 	{title: "code that reads input finds its end", run: func(t *testing.T) {

@@ -24,9 +24,6 @@ const (
 	// leaveLimit is how long the end of an evaluation may take after Ctrl-C or the timeout. nrepl waits 1 s for the interrupt to have an
 	// effect; the rest is for a stdout that nobody reads.
 	leaveLimit = 2500 * time.Millisecond
-	// lingerLimit is how long we wait for the server to end our session, after everything was shown. nREPL 1.0 takes 100 ms, and when we
-	// are gone by then it prints a stack trace of 40 lines on the terminal where somebody works with it; others take 1 to 5 ms.
-	lingerLimit = 250 * time.Millisecond
 	// valueLimit is how many characters of a value the server prints. It spares the server's memory an endless one, and keeps the
 	// message below the 16 MB that we take.
 	valueLimit = 5_000_000
@@ -145,7 +142,7 @@ func (r *run) connect(ctx context.Context) error {
 	for _, line := range conn.PassedOver() {
 		r.show.note(fmt.Sprintf("passed over %s; using %s", line, conn.Target()))
 	}
-	conn.Limits.Linger = lingerLimit
+	conn.Limits.Linger = nrepl.FarewellTime
 	if r.json || r.hook {
 		conn.Limits.Output = 1 << 20
 		conn.Limits.Values = 3 * valueLimit // characters outside of ASCII have up to three bytes for each UTF-16 unit

@@ -21,10 +21,7 @@ const (
 	connectLimit = 5 * time.Second
 	// retryAfter is how long a search for servers that found none, or a server that was silent, is not tried again.
 	retryAfter = 10 * time.Second
-	// lingerLimit is how long the answer to the close of our session is awaited. Without it nREPL 1.0 prints a stack trace into the
-	// user's terminal at every edit.
-	lingerLimit = 250 * time.Millisecond
-	keptOutput  = 64 << 10
+	keptOutput = 64 << 10
 )
 
 // loaded are the extensions of files that a server can load.
@@ -206,7 +203,7 @@ func (v *evaluator) open(ctx context.Context, src source, l *loading) *server {
 	s := &server{}
 	var err error
 	if s.conn, s.about, err = v.connect(ctx, src.path); err == nil {
-		s.conn.Limits.Output, s.conn.Limits.Linger = keptOutput, lingerLimit
+		s.conn.Limits.Output, s.conn.Limits.Linger = keptOutput, nrepl.FarewellTime
 		s.session, err = s.conn.Clone(ctx)
 	}
 	s.gone, s.none = err != nil, errors.Is(err, nrepl.ErrNoServer)

@@ -68,11 +68,16 @@ type Limits struct {
 	// and maximum 1 s.
 	Grace time.Duration
 	// Linger is how long Conn.Close waits for the server's answers to the
-	// closing of sessions. Default 0: not at all. nREPL 1.0 needs 100 ms, and
-	// prints a stack trace (SocketException) on its terminal when the
-	// connection is gone by then. The other servers need 1 to 5 ms.
+	// closing of sessions. Default 0: not at all. Use FarewellTime where a
+	// person has the server's console before their eyes.
 	Linger time.Duration
 }
+
+// FarewellTime is the Limits.Linger of whoever has said all there is to say.
+// nREPL 1.0 needs 100 ms to end a session, and prints a stack trace of 40 lines
+// (SocketException) on its console when the connection is gone by then. The
+// other servers need 1 to 5 ms.
+const FarewellTime = 250 * time.Millisecond
 
 func (l Limits) withDefaults() Limits {
 	if l.Output <= 0 {

@@ -133,14 +133,16 @@ func choose(hooks []*hooksedn.Hook, names []string) ([]*hooksedn.Hook, error) {
 	return chosen, nil
 }
 
-func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hooks []*hooksedn.Hook, repl replFlags) int {
+func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hooks []*hooksedn.Hook, flags replFlags) int {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	style := p.Color(p.Stdout)
+	repl := &liveREPL{lookup: flags.lookup(p, config.Dir)}
+	defer repl.leave()
 	r := &Runner{
 		Dir:       config.Dir,
 		Env:       hookEnv(p.Env, session.IDIn(hookkit.SessionManual, p.Getenv, p.Dir), ""),
-		Evaluator: liveREPL{lookup: repl.lookup(p, config.Dir)},
+		Evaluator: repl,
 	}
 	live := p.IsTerminal != nil && p.IsTerminal(p.Stdout)
 	if live {

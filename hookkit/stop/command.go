@@ -95,6 +95,7 @@ Exit 0: the agent can stop. Exit 1: it can stop, something is reported. Exit 2: 
 				options = append(options, log.Option())
 				k.note = log.Note
 			}
+			defer k.live.leave()
 			return hookkit.Run(ctx, p.HookIO(), hookkit.Handlers{Stop: k.stop, SubagentStop: k.subagentStop}, options...)
 		},
 	}

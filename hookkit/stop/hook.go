@@ -25,6 +25,7 @@ type stopHook struct {
 	began   time.Time
 	note    func(format string, args ...any) // for the debug log
 	warned  map[string]bool
+	live    liveREPL
 }
 
 // occasion is what the two stop events have in common.
@@ -133,11 +134,12 @@ func (k *stopHook) run(ctx context.Context, o occasion, config *hooksedn.Config,
 	if eventFile != "" {
 		defer func() { _ = os.Remove(eventFile) }() // swept with the session if it stays
 	}
+	k.live = liveREPL{lookup: lookup, warn: k.warn, grace: allowed.grace()}
 	r := &stopRun{
 		config: config,
 		runner: &Runner{
 			Dir: config.Dir, Env: hookEnv(k.program.Env, s.id, eventFile),
-			Evaluator: liveREPL{lookup, k.warn, allowed.grace()}, Grace: allowed.grace(),
+			Evaluator: &k.live, Grace: allowed.grace(),
 		},
 		store:  s,
 		limits: allowed,

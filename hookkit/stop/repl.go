@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/nrepl"
@@ -16,16 +17,18 @@ type liveREPL struct {
 	lookup nrepl.Lookup
 	warn   func(line string) // nil: nobody to tell
 	grace  time.Duration     // how long code may take to end after an interrupt; 0: the client's default
+
+	used []*nrepl.Conn // whose sessions are closed, but not confirmed
 }
 
 // Eval implements [Evaluator].
-func (l liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.Result, error) {
+func (l *liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.Result, error) {
 	conn, err := nrepl.Connect(ctx, l.lookup)
 	if err != nil {
 		return nrepl.Result{}, err
 	}
-	defer func() { _ = conn.Close() }()
-	conn.Limits.Grace = l.grace
+	l.used = append(l.used, conn)
+	conn.Limits.Grace, conn.Limits.Linger = l.grace, nrepl.FarewellTime
 	for _, place := range conn.PassedOver() {
 		_, _ = fmt.Fprintf(out, "brepl passed over %s\n", place)
 		if l.warn != nil {
@@ -36,7 +39,7 @@ func (l liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.R
 	if err != nil {
 		return nrepl.Result{}, err
 	}
-	defer func() { _ = session.Close() }() // sent, the answer is not awaited
+	defer func() { _ = session.Close() }() // sent; leave waits for the answer
 	atStart := true                        // of a line
 	return session.Eval(ctx, nrepl.Request{Code: code}, func(m nrepl.Message) {
 		for _, key := range [...]string{"out", "err"} {
@@ -55,4 +58,15 @@ func (l liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.R
 			atStart = true
 		}
 	})
+}
+
+// leave closes the connections when the servers have confirmed that our sessions are closed, after nrepl.FarewellTime at the latest. It is
+// called when the verdict is written, which must not wait for it.
+func (l *liveREPL) leave() {
+	var all sync.WaitGroup
+	for _, conn := range l.used {
+		all.Go(func() { _ = conn.Close() }) // there is nothing left to tell
+	}
+	all.Wait()
+	l.used = nil
 }

@@ -100,7 +100,7 @@ func NREPLFaultOnConnection(n int, f Fault) NREPLOption {
 }
 
 // NREPLSlowClose answers a close only after this time, as nREPL 1.0 does, which
-// takes 100 ms. See [SessionInfo].Awaited.
+// takes 100 ms. See [SessionInfo].Left.
 func NREPLSlowClose(d time.Duration) NREPLOption {
 	return func(c *nreplConfig) { c.slowClose = d }
 }
@@ -290,9 +290,9 @@ type SessionInfo struct {
 	Evals   int  // evaluations sent to it, load-file included
 	Running bool // an evaluation has neither ended nor been interrupted
 	Closed  bool // the client closed it
-	// Awaited says that the client was still there when the close was answered.
-	// nREPL 1.0 prints a stack trace on its console where it is not.
-	Awaited bool
+	// Left says that the client was gone before its close was answered: nREPL 1.0
+	// prints a stack trace on its console then.
+	Left bool
 }
 
 // Sessions returns the sessions that clients cloned, in order. A session that
@@ -303,7 +303,7 @@ func (s *NREPL) Sessions() []SessionInfo {
 	defer s.mu.Unlock()
 	infos := make([]SessionInfo, 0, len(s.sessions))
 	for _, n := range s.sessions {
-		infos = append(infos, SessionInfo{ID: n.id, Evals: n.evals, Running: len(n.queue) > 0, Closed: n.closed, Awaited: n.awaited})
+		infos = append(infos, SessionInfo{ID: n.id, Evals: n.evals, Running: len(n.queue) > 0, Closed: n.closed, Left: n.left})
 	}
 	return infos
 }

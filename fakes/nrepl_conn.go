@@ -375,8 +375,8 @@ func (s *NREPL) builtin(c *nreplConn, m Message, sess *nreplSession) {
 func (s *NREPL) farewell(c *nreplConn, m Message, sess *nreplSession) {
 	answer := func() {
 		s.mu.Lock()
-		if _, there := s.conns[c]; there && sess != nil {
-			sess.awaited = true
+		if _, there := s.conns[c]; !there && sess != nil {
+			sess.left = true
 		}
 		s.mu.Unlock()
 		s.reply(c, m, Message{"status": s.dialect.closed})

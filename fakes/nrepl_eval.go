@@ -18,11 +18,11 @@ type nreplSession struct {
 	input chan string
 
 	// Guarded by NREPL.mu.
-	closed  bool
-	awaited bool // the client waited for the answer to its close
-	evals   int
-	queue   []*evaluation // what runs, then what waits for it
-	ns      string        // the current one, where it is the session's
+	closed bool
+	left   bool // the client was gone before its close was answered
+	evals  int
+	queue  []*evaluation // what runs, then what waits for it
+	ns     string        // the current one, where it is the session's
 }
 
 func newNREPLSession(id string) *nreplSession {

@@ -272,7 +272,7 @@ var replRules = []ruleTest{
 			sessions := server.Sessions()
 			assert.Equal(t, len(sessions), 2, args)
 			for _, s := range sessions {
-				assert.Check(t, s.Awaited, "%v: %+v", args, s)
+				assert.Check(t, s.Closed && !s.Left, "%v: %+v", args, s)
 			}
 		}
 	}},

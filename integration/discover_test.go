@@ -334,14 +334,12 @@ func TestDiscoverLeavesMessageSocketsAlone(t *testing.T) { // not beside tests t
 		assert.Assert(w.t, listed.exit == 0 && !strings.Contains(listed.stdout+listed.stderr, "4711.sock"), "%s%s", listed.stdout, listed.stderr)
 	}
 	t.Run("of a process that is no REPL's", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, "")
 		listenIn(t, w.project.Dir(), "messages:"+messages(t))
 		unasked(w)
 	})
 	for _, name := range []string{"CLAUDE_CODE_MESSAGING_SOCKET", "QWEN_CODE_MESSAGING_SOCKET"} {
 		t.Run("of "+name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "")
 			w.mayChange = true
 			path := messages(t)
@@ -356,13 +354,11 @@ func TestDiscoverLeavesMessageSocketsAlone(t *testing.T) { // not beside tests t
 		})
 	}
 	t.Run("of a process that started us", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, "")
 		agent := listenAs(t, "java", w.project.Dir(), "messages:"+messages(t), "run:"+brepl(t))
 		assert.Equal(t, agent.addrs[1], strconv.Quote(strings.ReplaceAll(none, "$PROJECT", w.project.Dir())))
 	})
 	t.Run("and a server is found beside it", func(t *testing.T) {
-		t.Parallel()
 		for _, program := range []string{"java", "bb", "nbb", "lg"} {
 			w := newWorld(t, "")
 			listenIn(t, w.project.Dir(), "messages:"+messages(t))

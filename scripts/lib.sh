@@ -7,6 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Tools that are built here are kept here, one folder a version, outside of the checkout and of go.mod.
 tool_cache="${XDG_CACHE_HOME:-$HOME/.cache}/brepl-tools"
 
+# What was built in another clone is not built again in this one.
+export GOFLAGS="${GOFLAGS:+$GOFLAGS }-trimpath"
+
 # A real Clojure with nREPL: what it needs on Debian, and how it is started, here and in the image.
 # The process lives for seconds, so: the quick compiler only, the small collector.
 repl_packages=(openjdk-17-jre-headless clojure libnrepl-clojure)

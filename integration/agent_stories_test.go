@@ -23,9 +23,9 @@ var agentStories = []ruleTest{
 		a.stops(refusesAt("tests", 1))
 		// The session's own shell knows which session it is in.
 		assert.Equal(t, a.Bash("brepl hook pause").ToolResult+"\n", pausedSession)
-		a.stops(letsTelling(pausedLine).again())
+		a.stops(letsTelling(pausedByAgent).again())
 		a.Prompt("And now?")
-		a.stops(letsTelling(pausedLine))
+		a.stops(letsTelling(pausedByAgent))
 		assert.Equal(t, a.Bash("brepl hook resume").ToolResult, "Stop hooks run again.")
 		a.stops(refusesAt("tests", 2))
 	}},

@@ -261,7 +261,7 @@ var gauntletRules = []ruleTest{
 		w.gauntlet("pause", "30m").is(0, "The gates of this session are paused until $TIME, or until `agent-gauntlet resume`.\n", "")
 		r := w.stop()
 		assert.Equal(t, r.stderr, paused)
-		assert.Equal(t, r.stdout, tellUser("agent-gauntlet: the gates are paused until $TIME; `agent-gauntlet resume` ends this"))
+		assert.Equal(t, r.stdout, tellUser("agent-gauntlet: the gates are paused by the agent until $TIME; `agent-gauntlet resume` ends this"))
 		w.gauntlet("resume").is(0, "The gates run again.\n", "")
 		w.blocks(w.stop())
 		w.env = append(w.env, "CLAUDE_CODE_SESSION_ID=")

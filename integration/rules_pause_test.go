@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -12,7 +13,11 @@ import (
 	"github.com/hookkit/brepl/fakes"
 )
 
-const pausedLine = "brepl: stop hooks are paused; `brepl hook resume` ends this"
+// What the user is told at each stop of a pause that they, or the agent, have begun.
+const (
+	pausedLine    = "brepl: stop hooks are paused; `brepl hook resume` ends this"
+	pausedByAgent = "brepl: stop hooks are paused by the agent; `brepl hook resume` ends this"
+)
 
 const pausedSession = "Stop hooks of this session are paused until it ends, or until `brepl hook resume`.\n"
 
@@ -20,7 +25,7 @@ const pausedSession = "Stop hooks of this session are paused until it ends, or u
 func (w *world) byHand(args ...string) result {
 	w.t.Helper()
 	kept := w.env
-	w.env = append(slices.Clip(w.env), "CLAUDE_CODE_SESSION_ID=", "CLAUDE_PROJECT_DIR=")
+	w.env = append(slices.Clip(w.env), "CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "CLAUDE_PROJECT_DIR=")
 	defer func() { w.env = kept }()
 	return w.hook(args...)
 }
@@ -30,8 +35,8 @@ var pauseRules = []ruleTest{
 		w := newWorld(t, hooksEDN(bash("tests", leaveTrace+"; exit 1", retry)))
 		w.keep(w.countsFile(), "{\"tests\" 3}\n")
 		w.hook("pause").is(0, pausedSession, "")
-		w.stop().is(0, approveTelling(pausedLine), "")
-		w.stop().is(0, approveTelling(pausedLine), "")
+		w.stop().is(0, approveTelling(pausedByAgent), "")
+		w.stop().is(0, approveTelling(pausedByAgent), "")
 		assert.Equal(t, w.wrote("trace"), "absent")
 		assert.Equal(t, w.counts(), "{\"tests\" 3}\n")
 
@@ -49,7 +54,7 @@ var pauseRules = []ruleTest{
 	{title: "a pause lets the stops of a broken configuration pass too", run: func(t *testing.T) {
 		w := newWorld(t, "{")
 		w.hook("pause").is(0, pausedSession, "")
-		w.stop().is(0, approveTelling(pausedLine), "")
+		w.stop().is(0, approveTelling(pausedByAgent), "")
 	}},
 	{title: "pause in a terminal is for the project, whatever session comes", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
@@ -66,7 +71,7 @@ var pauseRules = []ruleTest{
 	{title: "a pause of some time ends by itself", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
 		w.hook("pause", "30m").is(0, "Stop hooks of this session are paused until $TIME, or until `brepl hook resume`.\n", "")
-		w.stop().is(0, approveTelling("brepl: stop hooks are paused until $TIME; `brepl hook resume` ends this"), "")
+		w.stop().is(0, approveTelling("brepl: stop hooks are paused by the agent until $TIME; `brepl hook resume` ends this"), "")
 		assert.Equal(t, w.hook("pause", "1s").exit, 0)
 		time.Sleep(1100 * time.Millisecond)
 		w.stop().blocks("tests", 1)
@@ -77,6 +82,15 @@ var pauseRules = []ruleTest{
 			w.hook("pause", word).is(1, "", "brepl hook pause: \""+word+"\" is no duration; write it like 30m or 2h\nRun 'brepl hook pause --help' for usage.\n")
 		}
 		w.stop().blocks("tests", 1)
+	}},
+	{title: ":pause :user-only in the user's own configuration refuses the agent", run: func(t *testing.T) {
+		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))
+		w.keep(filepath.Join(w.home, ".config", "brepl", "config.edn"), "{:pause :user-only}")
+		refused := "brepl: cannot pause: only the user may, in a terminal of their own; $HOME/.config/brepl/config.edn says `:pause :user-only`. Tell the user what cannot pass\n"
+		w.hook("pause").is(1, "", refused)
+		w.stop().blocks("tests", 1)
+		assert.Equal(t, w.byHand("pause").exit, 0)
+		w.stop().is(0, approveTelling(pausedLine), "")
 	}},
 	{title: "the session's end ends its pause", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", "exit 1", retry)))

@@ -11,8 +11,6 @@ import (
 func gates() pause.Gate {
 	return pause.Gate{
 		Program: "agent-gauntlet", What: "the gates", Resume: "agent-gauntlet resume", File: "gauntlet-pause", Kind: "gauntlet", Project: projectHere,
-		Long: `Lets stops pass without gates: those of this session when it is called inside an agent's session, otherwise those of the project.
-Without a duration a session's pause lasts until it ends, a project's until "agent-gauntlet resume".`,
 	}
 }
 

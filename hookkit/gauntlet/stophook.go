@@ -98,7 +98,7 @@ func (h *stopHook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecis
 		return allow.TellUser("agent-gauntlet: the gates did not run, the configuration cannot be used:\n" + err.Error()), nil
 	}
 	h.config = c
-	switch until, paused := gates().Paused(p.Getenv, session.IDOf(e.Base()), root, h.began); {
+	switch pause, paused := gates().Paused(p.Getenv, session.IDOf(e.Base()), root, h.began); {
 	case e.AgentID != "":
 		h.status(StatusDisabled, "A sub-agent's stop, allowing stop")
 		return allow, nil
@@ -110,7 +110,7 @@ func (h *stopHook) stop(ctx context.Context, e *hookkit.Stop) (hookkit.StopDecis
 		return allow, nil
 	case paused:
 		h.status(StatusDisabled, "Stop hook paused, allowing stop")
-		return allow.TellUser(gates().Line(until, h.began)), nil
+		return allow.TellUser(gates().Line(pause, h.began)), nil
 	case h.tooSoon(c):
 		h.status(StatusIntervalNotElapsed, "Run interval not elapsed, allowing stop")
 		return allow, nil

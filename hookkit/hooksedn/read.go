@@ -32,16 +32,20 @@ func LoadForEdits(dir string) (*Config, error) {
 func load(dir, so string) (*Config, error) {
 	path := filepath.Join(dir, Path)
 	data, err := read(path, so)
+	if _, fromOS := errors.AsType[*fs.PathError](err); fromOS {
+		err = fmt.Errorf("cannot read the hooks: %w", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return parse(path, dir, data)
 }
 
+// read gives a file that may be believed; so is for a [distrustError].
 func read(path, so string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the hooks: %w", err)
+		return nil, err
 	}
 	if err = checkTrust(path, info, so); err != nil {
 		return nil, err
@@ -49,12 +53,13 @@ func read(path, so string) ([]byte, error) {
 	if info.Size() > maxBytes {
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d that a configuration may have", path, info.Size(), maxBytes)
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the hooks: %w", err)
-	}
-	return data, nil
+	return os.ReadFile(path)
 }
+
+// distrustError is why a file is not believed: somebody else could have written it.
+type distrustError struct{ text string }
+
+func (e *distrustError) Error() string { return e.text }
 
 // checkTrust refuses a file that somebody else could have written: its commands would run as the user.
 func checkTrust(path string, info fs.FileInfo, so string) error {
@@ -62,9 +67,9 @@ func checkTrust(path string, info fs.FileInfo, so string) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file", path)
 	case worldWritable(info):
-		return fmt.Errorf("%s can be written by every user of this machine, so %s; `chmod o-w %s`", path, so, path)
+		return &distrustError{fmt.Sprintf("%s can be written by every user of this machine, so %s; `chmod o-w %s`", path, so, path)}
 	case foreignOwner(info):
-		return fmt.Errorf("%s belongs to another user, so %s; copy it or change its owner", path, so)
+		return &distrustError{fmt.Sprintf("%s belongs to another user, so %s; copy it or change its owner", path, so)}
 	}
 	return nil
 }

@@ -70,34 +70,41 @@ func parse(path, dir string, src []byte) (*Config, error) {
 		name = rel
 	}
 	p.file = name
-	if !utf8.Valid(src) {
-		p.addAt(clj.Pos{Line: 1, Column: 1}, "the file is not UTF-8")
-		return p.config, p.failure()
-	}
-	// Read as Clojure, because :code may be a form with quotes and the like in it. Nothing is evaluated: elsewhere in the
-	// file such forms are of a wrong kind, and the checks below say so.
-	forms, errs := clj.ReadAll(name, src, clj.Options{Dialect: clj.Clojure, MaxDepth: maxDepth, MaxBytes: maxBytes})
-	for _, e := range errs {
-		p.errs = append(p.errs, Remark{Pos: e.Pos, Text: e.Message})
-	}
-	if len(errs) > 0 && (len(forms) == 0 || len(clj.CheckDelimiters(name, src)) > 0) {
-		return p.config, p.failure() // what else seems wrong may come from that
-	}
-	switch {
-	case len(forms) == 0:
-		p.addAt(clj.Pos{Line: 1, Column: 1}, "the file is empty; expected a map such as {:stop []}")
-	case forms[0].Kind != clj.Map:
-		p.add(forms[0], "expected a map such as {:stop []}, found %s", describe(forms[0]))
-	default:
-		for _, extra := range forms[1:] {
-			p.add(extra, "expected one map, found something after it")
-		}
-		p.top(forms[0])
+	if m := p.read("{:stop []}"); m != nil {
+		p.top(m)
 	}
 	if len(p.errs) > 0 {
 		return p.config, p.failure()
 	}
 	return p.config, nil
+}
+
+// read gives the map that a file holds; nil where it holds none, or what else seems wrong may come from that. example is such a map.
+func (p *parser) read(example string) *clj.Node {
+	if !utf8.Valid(p.src) {
+		p.addAt(clj.Pos{Line: 1, Column: 1}, "the file is not UTF-8")
+		return nil
+	}
+	// Read as Clojure, because :code may be a form with quotes and the like in it. Nothing is evaluated: elsewhere in the
+	// file such forms are of a wrong kind, and the checks say so.
+	forms, errs := clj.ReadAll(p.file, p.src, clj.Options{Dialect: clj.Clojure, MaxDepth: maxDepth, MaxBytes: maxBytes})
+	for _, e := range errs {
+		p.errs = append(p.errs, Remark{Pos: e.Pos, Text: e.Message})
+	}
+	switch {
+	case len(errs) > 0 && (len(forms) == 0 || len(clj.CheckDelimiters(p.file, p.src)) > 0):
+		return nil
+	case len(forms) == 0:
+		p.addAt(clj.Pos{Line: 1, Column: 1}, "the file is empty; expected a map such as "+example)
+		return nil
+	case forms[0].Kind != clj.Map:
+		p.add(forms[0], "expected a map such as %s, found %s", example, describe(forms[0]))
+		return nil
+	}
+	for _, extra := range forms[1:] {
+		p.add(extra, "expected one map, found something after it")
+	}
+	return forms[0]
 }
 
 // parser collects what the file holds and what is wrong with it.
@@ -124,7 +131,7 @@ func (p *parser) doubt(n *clj.Node, format string, args ...any) {
 
 func (p *parser) top(m *clj.Node) {
 	if m.Get("stop") == nil {
-		p.checkStopMissing(m)
+		p.checkMissing(m, "stop", topKeys)
 	}
 	for key, value := range m.Pairs() {
 		name := keyword(key)
@@ -203,14 +210,14 @@ func (p *parser) globs(into *[]string) func(label string, value *clj.Node) {
 	}
 }
 
-// checkStopMissing finds a :stop that was misspelt: without it every stop would pass.
-func (p *parser) checkStopMissing(m *clj.Node) {
+// checkMissing finds a key that was misspelt, where nothing would be kept from passing without it: :stop.
+func (p *parser) checkMissing(m *clj.Node, missing string, known []string) {
 	for key := range m.Pairs() {
 		if key.Kind != clj.Keyword && key.Kind != clj.Symbol && key.Kind != clj.String {
 			continue
 		}
-		if !slices.Contains(topKeys, keyword(key)) && text.Distance(key.Text, "stop") <= 1 {
-			p.add(key, ":stop is missing (there is `%s`; did you mean `:stop`?)", clj.Source(p.src, key))
+		if !slices.Contains(known, keyword(key)) && text.Distance(key.Text, missing) <= 1 {
+			p.add(key, ":%s is missing (there is `%s`; did you mean `:%s`?)", missing, clj.Source(p.src, key), missing)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
@@ -30,22 +31,25 @@ type Gate struct {
 
 	// WithSession says that a project's pause without a duration ends with a session in it, see [Gate.EndWithSession].
 	WithSession bool
-	Long        string // of the command pause
 }
 
 // Commands are pause and resume. Both end with 0, or with 1 and the reason.
 func (g Gate) Commands() []cli.Command { return []cli.Command{g.pause(), g.resume()} }
 
 func (g Gate) pause() cli.Command {
-	end := "until resumed"
+	end, sessions := "until resumed", "`"+g.Resume+"`"
 	if g.WithSession {
-		end = "until the session ends"
+		end, sessions = "until the session ends", "a session in it ends"
 	}
 	return cli.Command{
-		Name: "pause", Usage: "[DURATION]", Long: g.Long,
+		Name: "pause", Usage: "[DURATION]",
 		Short: "Let stops pass for a while: 30m, 2h; without a duration " + end,
+		Long: fmt.Sprintf(`Lets stops pass without %s: those of this session when it is called inside an agent's session, otherwise those of the project.
+Without a duration a session's pause lasts until it ends, a project's until %s.
+It is for the user. When an agent calls it in its shell, the user is told at each stop; with {:pause :user-only} in
+~/.config/brepl/config.edn it is refused there.`, g.What, sessions),
 		Run: func(_ context.Context, p *cli.Program, args []string) int {
-			var until time.Time
+			pause := session.Pause{ByAgent: session.InAgent(p.Getenv)}
 			switch len(args) {
 			case 0:
 			case 1:
@@ -53,21 +57,43 @@ func (g Gate) pause() cli.Command {
 				if err != nil || d <= 0 {
 					return p.UsageError(fmt.Errorf("%q is no duration; write it like 30m or 2h", args[0]))
 				}
-				until = time.Now().Add(d)
+				pause.Until = time.Now().Add(d)
 			default:
 				return p.UsageError(errors.New("one duration at the most"))
 			}
+			if err := g.allowed(p, pause); err != nil {
+				return g.fail(p, "pause", err)
+			}
 			s, whose, err := g.here(p)
 			if err == nil {
-				err = s.Pause(g.File, until)
+				err = s.Pause(g.File, pause)
 			}
 			if err != nil {
 				return g.fail(p, "pause", err)
 			}
-			_, _ = fmt.Fprintf(p.Stdout, "%s of %s are paused until %s`%s`.\n", g.title(), whose, g.endOf(whose, until), g.Resume)
+			_, _ = fmt.Fprintf(p.Stdout, "%s of %s are paused until %s`%s`.\n", g.title(), whose, g.endOf(whose, pause.Until), g.Resume)
 			return 0
 		},
 	}
+}
+
+// allowed is why a pause may not begin here: the user's own configuration keeps the agent from it. What cannot be read may say so, and the
+// gate stays up.
+func (g Gate) allowed(p *cli.Program, pause session.Pause) error {
+	if !pause.ByAgent {
+		return nil
+	}
+	user, err := hooksedn.LoadUser(p.Getenv)
+	for _, unbelieved := range user.Unbelieved {
+		_, _ = fmt.Fprintf(p.Stderr, "%s: %s\n", g.Program, text.Escaped(unbelieved.Error(), ""))
+	}
+	if user.PauseOnly != "" {
+		return fmt.Errorf("only the user may, in a terminal of their own; %s says `:pause :user-only`. Tell the user what cannot pass", text.Escaped(user.PauseOnly, ""))
+	}
+	if err != nil {
+		return fmt.Errorf("whether an agent may is not known: %s", text.Escaped(err.Error(), "\n\t"))
+	}
+	return nil
 }
 
 func (g Gate) resume() cli.Command {
@@ -167,17 +193,16 @@ func (g Gate) end(p *cli.Program) (ended bool, err error) {
 	return ended || endedHere, errors.Join(err, endErr)
 }
 
-// Paused reports whether the stops of the session with that id of [session.IDOf], or of the project in dir, pass at the time now, and
-// until when if that is said.
-func (g Gate) Paused(env func(string) string, id, dir string, now time.Time) (until time.Time, paused bool) {
+// Paused gives the pause of the session with that id of [session.IDOf], or of the project in dir, that lets stops pass at the time now.
+func (g Gate) Paused(env func(string) string, id, dir string, now time.Time) (p session.Pause, paused bool) {
 	if s, err := session.Open(env, id); err == nil {
-		if until, paused = s.Paused(g.File, now); paused {
-			return until, true
+		if p, paused = s.Paused(g.File, now); paused {
+			return p, true
 		}
 	}
 	whole, err := g.ofProject(env, dir)
 	if err != nil {
-		return until, false
+		return p, false
 	}
 	return whole.Paused(g.File, now)
 }
@@ -185,17 +210,20 @@ func (g Gate) Paused(env func(string) string, id, dir string, now time.Time) (un
 // EndWithSession ends a project's pause that has no end of its own, when a session in it ends: a pause that stays is said at the next stop.
 func (g Gate) EndWithSession(env func(string) string, dir string, now time.Time) {
 	if whole, err := g.ofProject(env, dir); err == nil {
-		if until, paused := whole.Paused(g.File, now); paused && until.IsZero() {
+		if p, paused := whole.Paused(g.File, now); paused && p.Until.IsZero() {
 			_, _ = whole.EndPause(g.File)
 		}
 	}
 }
 
-// Line tells the user of a stop that passed because of a pause.
-func (g Gate) Line(until, now time.Time) string {
-	end := ""
-	if !until.IsZero() {
-		end = " until " + text.Clock(until, now)
+// Line tells the user of a stop that passed because of a pause, and of one that the agent has begun.
+func (g Gate) Line(p session.Pause, now time.Time) string {
+	how := ""
+	if p.ByAgent {
+		how = " by the agent"
 	}
-	return fmt.Sprintf("%s: %s are paused%s; `%s` ends this", g.Program, g.What, end, g.Resume)
+	if !p.Until.IsZero() {
+		how += " until " + text.Clock(p.Until, now)
+	}
+	return fmt.Sprintf("%s: %s are paused%s; `%s` ends this", g.Program, g.What, how, g.Resume)
 }

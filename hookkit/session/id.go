@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/project"
@@ -46,4 +47,11 @@ func HostID(env func(string) string, dir string) string {
 		return id
 	}
 	return IDIn(id, env, dir)
+}
+
+// InAgent reports whether a command was started in the shell of a coding agent: by the variables that agents set there, each its own.
+func InAgent(env func(string) string) bool {
+	return slices.ContainsFunc([]string{
+		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "GEMINI_CLI", "QWEN_CODE", "COPILOT_AGENT_SESSION_ID", "OPENCODE", "PI_CODING_AGENT",
+	}, func(name string) bool { return env(name) != "" })
 }

@@ -8,44 +8,52 @@ import (
 	"time"
 )
 
-// A pause lets the stops of a session pass for a while. It is a small file in the private folder, with the time of its end in it. A
-// project has one too: it belongs to the session of its ProjectID.
+// Pause lets the stops of a session pass for a while. It is a small file in the private folder: the time of its end, and who began it if
+// that was the agent. A project has one too: it belongs to the session of its ProjectID.
+type Pause struct {
+	Until   time.Time // zero: it has no end of its own
+	ByAgent bool      // begun in the agent's shell
+}
 
 const (
 	untilResumed  = "until resumed"
+	byAgent       = "by the agent"
 	maxPauseBytes = 100
 )
 
-// Pause starts a pause; a zero until has no end of its own. name is the file's: each program has its own pause.
-func (s *Session) Pause(name string, until time.Time) error {
+// Pause starts a pause. name is the file's: each program has its own.
+func (s *Session) Pause(name string, p Pause) error {
 	dir, err := s.Dir()
 	if err != nil {
 		return err
 	}
 	text := untilResumed + "\n"
-	if !until.IsZero() {
-		text = until.UTC().Format(time.RFC3339) + "\n"
+	if !p.Until.IsZero() {
+		text = p.Until.UTC().Format(time.RFC3339) + "\n"
+	}
+	if p.ByAgent {
+		text += byAgent + "\n"
 	}
 	return WriteFile(filepath.Join(dir, name), []byte(text), WriteOptions{State: true})
 }
 
-// Paused reports whether there is a pause at the time now, and its end if it has one. What cannot be read is no
-// pause: the gate stays up.
-func (s *Session) Paused(name string, now time.Time) (until time.Time, paused bool) {
+// Paused gives the pause that there is at the time now. What cannot be read is no pause: the gate stays up.
+func (s *Session) Paused(name string, now time.Time) (p Pause, paused bool) {
 	dir, err := s.Find()
 	if err != nil {
-		return until, false
+		return p, false
 	}
 	text, err := ReadOwned(filepath.Join(dir, name), maxPauseBytes)
 	if err != nil {
-		return until, false
+		return p, false
 	}
-	word := strings.TrimSpace(string(text))
-	if word == untilResumed {
-		return until, true
+	end, who, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	p.ByAgent = who == byAgent
+	if end == untilResumed {
+		return p, true
 	}
-	until, err = time.Parse(time.RFC3339, word)
-	return until, err == nil && now.Before(until)
+	p.Until, err = time.Parse(time.RFC3339, end)
+	return p, err == nil && now.Before(p.Until)
 }
 
 // EndPause removes a pause and reports whether there was one.

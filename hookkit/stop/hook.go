@@ -61,8 +61,8 @@ func (k *stopHook) answer(ctx context.Context, o occasion) (hookkit.StopDecision
 	if err != nil {
 		return allow, err
 	}
-	if until, paused := stopHooks().Paused(k.program.Getenv, state.id, dir, k.began); paused {
-		return allow.TellUser(stopHooks().Line(until, k.began)), nil
+	if pause, paused := stopHooks().Paused(k.program.Getenv, state.id, dir, k.began); paused {
+		return allow.TellUser(stopHooks().Line(pause, k.began)), nil
 	}
 	if faulty != nil {
 		return k.badConfig(ctx, state, faulty), nil

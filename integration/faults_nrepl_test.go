@@ -62,14 +62,17 @@ func evalFault(t *testing.T, script func(e *fakes.Expect), why string, options .
 	}
 }
 
-// evalPasses expects that the hook passes in both ways.
-func evalPasses(t *testing.T, script func(e *fakes.Expect), options ...fakes.NREPLOption) {
+// evalPasses expects that the hook passes in both ways. ran is what a run by hand says of its tests, "" for nothing.
+func evalPasses(t *testing.T, ran string, script func(e *fakes.Expect), options ...fakes.NREPLOption) {
 	t.Helper()
+	if ran != "" {
+		ran = ": " + ran
+	}
 	w := newFaultWorld(t, hooksEDN(eval("run-tests", "(run-tests)", ":timeout 10", ":required? true")))
 	w.scripted(script, options...)
 	stop, run := w.bothWays()
 	stop.is(0, approve, "")
-	run.is(0, "passed run-tests ($TOOK)\n1 passed, 0 failed, 0 skipped\n", "")
+	run.is(0, "passed run-tests"+ran+" ($TOOK)\n1 passed, 0 failed, 0 skipped\n", "")
 }
 
 func faulty(f fakes.Fault) fakes.NREPLOption { return fakes.NREPLFault(f) }
@@ -222,7 +225,7 @@ var replFaults = []fault{
 	}},
 	{38, "::1 only, 127.0.0.1 only", func(t *testing.T) {
 		for _, options := range [][]fakes.NREPLOption{nil, {fakes.NREPLOnIPv6()}} {
-			evalPasses(t, func(e *fakes.Expect) { e.Value("{:test 1 :fail 0 :error 0}") }, options...)
+			evalPasses(t, "1 test", func(e *fakes.Expect) { e.Value("{:test 1 :fail 0 :error 0}") }, options...)
 		}
 		for host, options := range map[string][]fakes.NREPLOption{"127.0.0.1": {fakes.NREPLOnIPv6()}, "::1": nil, "[::1]": nil} {
 			noREPL(t, func(w *world) {
@@ -301,7 +304,7 @@ var bencodeFaults = []fault{
 		for _, f := range []fakes.Fault{
 			fakes.UnsortedKeys(), fakes.DuplicateKeys(), fakes.SplitEveryByte(), fakes.Joined(), fakes.ForeignIDs(), fakes.DoneTwice(), fakes.SlowOutput(20 * time.Millisecond),
 		} {
-			evalPasses(t, pass, faulty(f))
+			evalPasses(t, "1 test in 1 namespace", pass, faulty(f))
 		}
 	}},
 	{36, "foreign ids do not pass for our answers", func(t *testing.T) {
@@ -314,7 +317,7 @@ var bencodeFaults = []fault{
 		evalFault(t, pass, "timed out after 1 s; the server did not confirm the interrupt, so the code may still be running", faulty(fakes.NeverDone()))
 	}},
 	{36, "need-input, unknown-op, namespace-not-found, interrupted, unknown-session", func(t *testing.T) {
-		evalPasses(t, func(e *fakes.Expect) { e.NeedInput().NeedInput().Value("nil") })
+		evalPasses(t, "", func(e *fakes.Expect) { e.NeedInput().NeedInput().Value("nil") })
 		for status, why := range map[string]string{
 			"unknown-op error done":          "the evaluation ended with status done error unknown-op",
 			"namespace-not-found done error": "the evaluation ended with status done error namespace-not-found",
@@ -351,7 +354,7 @@ var bencodeFaults = []fault{
 			{"ex": 5, "err": map[string]any{"a": 1}},
 			{"value": map[string]any{}},
 		} {
-			evalPasses(t, func(e *fakes.Expect) { e.Message(m).Value("nil") })
+			evalPasses(t, "", func(e *fakes.Expect) { e.Message(m).Value("nil") })
 		}
 	}},
 }

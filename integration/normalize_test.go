@@ -29,7 +29,7 @@ func port(number int, to string) rule {
 // 1 s") are written with a blank and stay.
 func measured() []rule {
 	return []rule{
-		{regexp.MustCompile(`\((?:\d+m)?\d+(?:\.\d+)?(?:µs|ms|s)\)`), "($$TOOK)"},
+		{regexp.MustCompile(`\((?:\d+m)?\d+(?:\.\d+)?(?:µs|ms| ?s)\)`), "($$TOOK)"},
 		{regexp.MustCompile(`\b(within|after) \d+(?:\.\d+)?(?:µs|ms|s)\b`), "$1 $$TOOK"},
 		{regexp.MustCompile(`\buntil \d\d:\d\d\b`), "until $$TIME"},
 	}
@@ -50,6 +50,7 @@ func TestNormalize(t *testing.T) {
 		"127.0.0.1:4001 refused, 14001 and 40011 stay": "127.0.0.1:$PORT refused, 14001 and 40011 stay",
 		"passed lint (20ms)":                           "passed lint ($TOOK)",
 		"passed lint (1.35s)":                          "passed lint ($TOOK)",
+		"passed lint (0.8 s)":                          "passed lint ($TOOK)",
 		"passed lint (1m2.5s)":                         "passed lint ($TOOK)",
 		"no answer within 1.002s; busy":                "no answer within $TOOK; busy",
 		"timed out after 1 s":                          "timed out after 1 s",

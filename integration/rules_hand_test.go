@@ -75,6 +75,16 @@ var handRules = []ruleTest{
 		), "")
 		assert.Equal(t, w.counts(), "absent")
 	}},
+	{title: "hook run says what ran, and that nothing did", run: func(t *testing.T) {
+		w := newWorld(t, hooksEDN(eval("tests", "(run)"), bash("py", "echo 'no tests ran in 0.00s'; exit 5")))
+		w.withREPL().On("(run)").Out("\nTesting a-test\n\nTesting b-test\n").Value("{:test 42 :pass 180 :fail 0 :error 0}")
+		w.byHand("run").is(1, lines(
+			"passed tests: 42 tests, 180 assertions in 2 namespaces ($TOOK)",
+			"| no tests ran in 0.00s",
+			"failed py: no test ran ($TOOK)",
+			"1 passed, 1 failed, 0 skipped",
+		), "")
+	}},
 	{title: "hook run NAME runs only that one", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("a", "exit 1"), bash("b", "true"), bash("c", "true")))
 		w.byHand("run", "c", "b").is(0, lines("passed b ($TOOK)", "passed c ($TOOK)", "2 passed, 0 failed, 0 skipped"), "")

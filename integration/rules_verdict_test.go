@@ -52,6 +52,37 @@ var verdictRules = []ruleTest{
 		assert.Equal(t, w.wrote("ran"), "absent")
 		assert.Equal(t, w.counts(), "{\"tests\" 1}\n")
 	}},
+	{title: "zero tests are reported, to the agent once a name, and count as no retry", run: func(t *testing.T) {
+		const summary = "{:test 0, :pass 0, :fail 0, :error 0, :type :summary}"
+		w := newWorld(t, hooksEDN(eval("repl-tests", "(run)", retry, ":max-retries 2"), bash("sh-tests", "echo Ran 0 tests containing 0 assertions.", retry)))
+		w.keep(w.countsFile(), `{"repl-tests" 2}`)
+		server := w.withREPL()
+		server.On("(run)").Value(summary).Times(2)
+		stderr, agent := reported(
+			"Hook 'repl-tests' ran no test, which is no pass.",
+			"The test namespaces may not be loaded: :code has to require them before it runs them.",
+			outputOf("repl-tests"),
+			"| => "+summary,
+			"",
+			"Hook 'sh-tests' ran no test, which is no pass.",
+			"Look at which tests its command selects.",
+			outputOf("sh-tests"),
+			"| Ran 0 tests containing 0 assertions.",
+		)
+		const user = "brepl: 'repl-tests' ran no test; 'sh-tests' ran no test"
+		w.stop().is(1, tellBoth(user, agent), stderr)
+		w.stop().is(1, tellUser(user), stderr)
+		assert.Equal(t, w.counts(), `{"repl-tests" 2}`+"\n")
+		// A failure after it is news, and so is the next empty run after a pass.
+		server.On("(run)").Value("{:test 1 :fail 1 :error 0}")
+		r := w.stop()
+		assert.Assert(t, r.exit == 1 && strings.Contains(r.stdout, `"additionalContext":"Hook 'repl-tests' failed after 2 retries. Giving up.`), r.stdout)
+		server.On("(run)").Value("{:test 1 :fail 0 :error 0}")
+		assert.Equal(t, w.stop().exit, 1)
+		server.On("(run)").Value(summary)
+		r = w.stop()
+		assert.Assert(t, strings.Contains(r.stdout, `"additionalContext":"Hook 'repl-tests' ran no test`), r.stdout)
+	}},
 	{title: "a report stands before a required hook that cannot run, which ends the run", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("lint", "exit 2"), eval("repl", "1", ":required? true"), bash("tests", "exit 1", retry)))
 		stderr, agent := pausing(

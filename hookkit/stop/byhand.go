@@ -155,13 +155,15 @@ func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hoo
 		}
 		began := time.Now()
 		o := r.Run(ctx, h)
-		took := time.Since(began).Round(10 * time.Millisecond)
+		took := text.Seconds(time.Since(began))
 		switch {
 		case ctx.Err() != nil:
 			_, _ = fmt.Fprintln(p.Stderr, "brepl: interrupted")
 			return 1
+		case o.Kind == Passed && o.Ran != "":
+			_, _ = fmt.Fprintf(p.Stdout, "%s %s: %s (%s)\n", style.Green("passed"), h.Name, o.Ran, took)
 		case o.Kind == Passed:
-			_, _ = fmt.Fprintf(p.Stdout, "%s %s (%v)\n", style.Green("passed"), h.Name, took)
+			_, _ = fmt.Fprintf(p.Stdout, "%s %s (%s)\n", style.Green("passed"), h.Name, took)
 		case o.Kind == CannotRun && !h.Required:
 			skipped++
 			_, _ = fmt.Fprintf(p.Stdout, "%s %s: %s\n", style.Yellow("skipped"), h.Name, o.Why)
@@ -173,7 +175,7 @@ func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hoo
 			if !live && o.Output != "" {
 				_, _ = io.WriteString(p.Stdout, text.Bar(o.Output)+"\n")
 			}
-			_, _ = fmt.Fprintf(p.Stdout, "%s %s: %s (%v)\n", style.Red("failed"), h.Name, o.Why, took)
+			_, _ = fmt.Fprintf(p.Stdout, "%s %s: %s (%s)\n", style.Red("failed"), h.Name, o.Why, took)
 		}
 	}
 	_, _ = fmt.Fprintf(p.Stdout, "%d passed, %d failed, %d skipped\n", len(hooks)-failed-skipped, failed, skipped)

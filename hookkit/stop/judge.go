@@ -1,6 +1,7 @@
 package stop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (r *stopRun) run(ctx context.Context) []Step {
 	for _, h := range r.config.Hooks {
 		began := time.Now()
 		step := r.step(ctx, h, remembered, passed)
-		r.note("hook %q: %s, so %s; attempt %d, %v; %s", h.Name, step.Kind, step.Action, step.Attempt, time.Since(began).Round(100*time.Microsecond), step.Why)
+		r.note("hook %q: %s, so %s; attempt %d, %v; %s", h.Name, step.Kind, step.Action, step.Attempt, time.Since(began).Round(100*time.Microsecond), cmp.Or(step.Why, step.Ran))
 		steps = append(steps, step)
 		if step.Action.Ends() {
 			break
@@ -70,7 +71,7 @@ func (r *stopRun) step(ctx context.Context, h *hooksedn.Hook, remembered *memory
 	}
 	o := r.runner.Run(ctx, h)
 	switch {
-	case o.Kind == Passed || ctx.Err() == nil:
+	case o.Kind == Passed || o.Kind == Empty || ctx.Err() == nil:
 	case errors.Is(ctx.Err(), context.Canceled): // somebody ended us: that says nothing about the hook
 		o.Kind, o.Why = NotRun, interrupted
 	default:
@@ -95,6 +96,9 @@ func (r *stopRun) toldKey(name string) string {
 	}
 	return r.agent + "/" + name
 }
+
+// emptyKey is under what it is noted that the agent was told that a hook ran no test: a failure of it is news all the same.
+func (r *stopRun) emptyKey(name string) string { return r.toldKey(name) + " ran no test" }
 
 // wasInterrupted reports whether somebody ended this stop. Then nobody reads the answer.
 func wasInterrupted(steps []Step) bool {
@@ -140,7 +144,8 @@ func (r *stopRun) settle(ctx context.Context, steps []Step, remembered *memory, 
 	clean := allPassed(steps)
 	dirty := len(passed) > 0 || clean && r.store.counted()
 	for _, s := range steps {
-		if s.Kind == Passed && (remembered.knows(s.Hook.Name) || remembered.told[r.toldKey(s.Hook.Name)]) {
+		name := s.Hook.Name
+		if s.Kind == Passed && (remembered.knows(name) || remembered.told[r.toldKey(name)] || remembered.told[r.emptyKey(name)]) {
 			dirty = true
 		}
 	}
@@ -152,6 +157,7 @@ func (r *stopRun) settle(ctx context.Context, steps []Step, remembered *memory, 
 			if s.Kind == Passed {
 				m.pass(s.Hook.Name)
 				delete(m.told, r.toldKey(s.Hook.Name))
+				delete(m.told, r.emptyKey(s.Hook.Name))
 			}
 		}
 		maps.Copy(m.passed, passed)
@@ -203,7 +209,11 @@ func (r *stopRun) tellOnce(ctx context.Context, steps []Step) []Step {
 	var news []Step
 	err := r.store.update(ctx, func(m *memory) {
 		for _, s := range reported {
-			if key := r.toldKey(s.Hook.Name); !m.told[key] {
+			key := r.toldKey(s.Hook.Name)
+			if s.Kind == Empty {
+				key = r.emptyKey(s.Hook.Name)
+			}
+			if !m.told[key] {
 				m.told[key] = true
 				news = append(news, s)
 			}

@@ -92,22 +92,29 @@ func TestReadTestCounts(t *testing.T) {
 	for _, row := range []struct {
 		title, value, want string
 		ok, failed         bool
+		empty              bool
 	}{
-		{"clojure.test", "{:test 42, :pass 100, :fail 3, :error 1, :type :summary}", "3 failures, 1 error in 42 tests", true, true},
-		{"one test", "{:test 1, :pass 0, :fail 1, :error 0, :type :summary}", "1 failure in 1 test", true, true},
-		{"all passed", "{:test 42, :pass 100, :fail 0, :error 0, :type :summary}", "", true, false},
-		{"kaocha", "{:kaocha.result/count 2, :kaocha.result/fail 1, :kaocha.result/error 0}", "1 failure in 2 tests", true, true},
-		{"kaocha as the REPL prints it", "#:kaocha.result{:count 2, :pass 1, :error 2, :fail 0, :pending 0}", "2 errors in 2 tests", true, true},
-		{"a ratio and a float count too", "{:test 2.0 :fail 1/2 :error 1.0}", "1 failure, 1 error in 2 tests", true, true},
-		{"no numbers", "{:fail nil}", "", false, false},
-		{"not a map", "[:fail 1]", "", false, false},
-		{"a map within text", "x {:fail 1}", "", false, false},
-		{"unreadable", "#object[foo {:fail 1}", "", false, false},
-		{"nothing to do with tests", "42", "", false, false},
+		{"clojure.test", "{:test 42, :pass 100, :fail 3, :error 1, :type :summary}", "3 failures, 1 error in 42 tests", true, true, false},
+		{"one test", "{:test 1, :pass 0, :fail 1, :error 0, :type :summary}", "1 failure in 1 test", true, true, false},
+		{"all passed", "{:test 42, :pass 100, :fail 0, :error 0, :type :summary}", "", true, false, false},
+		{"kaocha", "{:kaocha.result/count 2, :kaocha.result/fail 1, :kaocha.result/error 0}", "1 failure in 2 tests", true, true, false},
+		{"kaocha as the REPL prints it", "#:kaocha.result{:count 2, :pass 1, :error 2, :fail 0, :pending 0}", "2 errors in 2 tests", true, true, false},
+		{"a ratio and a float count too", "{:test 2.0 :fail 1/2 :error 1.0}", "1 failure, 1 error in 2 tests", true, true, false},
+		{"no numbers", "{:fail nil}", "", false, false, false},
+		{"not a map", "[:fail 1]", "", false, false, false},
+		{"a map within text", "x {:fail 1}", "", false, false, false},
+		{"unreadable", "#object[foo {:fail 1}", "", false, false, false},
+		{"a fresh REPL", "{:test 0, :pass 0, :fail 0, :error 0, :type :summary}", "", true, false, true},
+		{"kaocha found nothing", "#:kaocha.result{:count 0, :pass 0, :error 0, :fail 0, :pending 0}", "", true, false, true},
+		{"an error of a fixture is no empty run", "{:test 0, :pass 0, :fail 0, :error 1}", "1 error", true, true, false},
+		{"assertions of a test-ns-hook", "{:test 0, :pass 3, :fail 0, :error 0}", "", true, false, false},
+		{"how many is not said", "{:fail 0, :error 0}", "", true, false, false},
+		{"nothing to do with tests", "42", "", false, false, false},
 	} {
 		t.Run(row.title, func(t *testing.T) {
-			counts, ok := readTestCounts(row.value)
-			assert.Equal(t, ok, row.ok)
+			counts := readTestCounts(row.value)
+			assert.Equal(t, counts.known, row.ok)
+			assert.Equal(t, counts.empty, row.empty)
 			assert.Equal(t, counts.failed(), row.failed)
 			if row.failed {
 				assert.Equal(t, counts.String(), row.want)

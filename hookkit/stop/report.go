@@ -112,6 +112,10 @@ func (s *Step) introduction() string {
 		fmt.Fprintf(&b, "This stop is blocked: attempt %d, without a limit. Fix the cause, then stop again.\n", s.Attempt)
 	case s.Uncounted != nil:
 		fmt.Fprintf(&b, "It asks for a retry, but the retries cannot be counted, so nothing blocks: %v\n", s.Uncounted)
+	case s.Kind == Empty && s.Hook.Type == hooksedn.REPL:
+		b.WriteString("The test namespaces may not be loaded: :code has to require them before it runs them.\n")
+	case s.Kind == Empty:
+		b.WriteString("Look at which tests its command selects.\n")
 	case s.Kind == Failed && s.Hook.Retry:
 		b.WriteString("Last failure: " + s.Why + "\n")
 	}
@@ -154,6 +158,8 @@ func userLine(steps []Step) string {
 			parts = append(parts, fmt.Sprintf("'%s' failed after %s, giving up", s.Hook.Name, retries(s.Hook.MaxRetries)))
 		case s.Action == Report && s.Kind == Failed:
 			parts = append(parts, fmt.Sprintf("'%s' failed: %s", s.Hook.Name, s.Why))
+		case s.Kind == Empty:
+			parts = append(parts, fmt.Sprintf("'%s' ran no test", s.Hook.Name))
 		case s.Kind == NotRun:
 			parts = append(parts, fmt.Sprintf("'%s' was not run: %s", s.Hook.Name, s.Why))
 		case s.Action == Pause && s.Hook.Type == hooksedn.REPL:

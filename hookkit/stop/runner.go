@@ -45,26 +45,29 @@ func (r *Runner) Run(ctx context.Context, h *hooksedn.Hook) Outcome {
 		out = io.MultiWriter(tail, r.Live)
 	}
 	o := Outcome{Hook: h}
+	var said valueCounts
+	exit := 0
 	switch h.Type {
 	case hooksedn.REPL:
-		o.Kind, o.Why = r.evaluate(ctx, h, out)
+		o.Kind, o.Why, said = r.evaluate(ctx, h, out)
 	case hooksedn.Bash:
-		o.Kind, o.Why = r.command(ctx, h, out)
+		o.Kind, o.Why, exit = r.command(ctx, h, out)
 	}
 	kept := tail.Kept()
 	o.Output, o.Omitted = cleanOutput(kept.Text), int(kept.DroppedLines)
 	o.log = tail.Log()
+	o.count(said, exit)
 	return o
 }
 
-func (r *Runner) command(ctx context.Context, h *hooksedn.Hook, out io.Writer) (Kind, string) {
+func (r *Runner) command(ctx context.Context, h *hooksedn.Hook, out io.Writer) (kind Kind, why string, exit int) {
 	dir := workDir(r.Dir, h.Cwd)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return CannotRun, fmt.Sprintf(":cwd %s is not a directory", h.Cwd)
+		return CannotRun, fmt.Sprintf(":cwd %s is not a directory", h.Cwd), 0
 	}
 	env, err := proc.MergeEnv(r.Env, append([]proc.Var{{Name: "BREPL_HOOK_NAME", Value: h.Name}}, h.Env...)...)
 	if err != nil {
-		return CannotRun, err.Error()
+		return CannotRun, err.Error(), 0
 	}
 	result, cannot := proc.RunShell(ctx, h.Command, proc.Command{
 		Dir:     dir,
@@ -77,13 +80,13 @@ func (r *Runner) command(ctx context.Context, h *hooksedn.Hook, out io.Writer) (
 	})
 	switch {
 	case cannot != "":
-		return CannotRun, text.Brief(cannot)
+		return CannotRun, text.Brief(cannot), 0
 	case result.TimedOut:
-		return Failed, timedOut(h.Timeout)
+		return Failed, timedOut(h.Timeout), 0
 	case result.OK():
-		return Passed, ""
+		return Passed, "", 0
 	}
-	return Failed, result.String()
+	return Failed, result.String(), result.Exit
 }
 
 func workDir(project, cwd string) string {
@@ -93,30 +96,30 @@ func workDir(project, cwd string) string {
 	return filepath.Join(project, cwd)
 }
 
-func (r *Runner) evaluate(ctx context.Context, h *hooksedn.Hook, out io.Writer) (Kind, string) {
+func (r *Runner) evaluate(ctx context.Context, h *hooksedn.Hook, out io.Writer) (kind Kind, why string, said valueCounts) {
 	limited, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	result, err := r.Evaluator.Eval(limited, h.Code, out)
 	switch late, isLate := errors.AsType[*nrepl.TimeoutError](err); {
 	case errors.Is(err, nrepl.ErrNoServer):
-		return CannotRun, text.Brief(err.Error())
+		return CannotRun, text.Brief(err.Error()), said
 	case isLate && late.Op == "eval" && late.Stopped:
-		return Failed, timedOut(h.Timeout) + " and was interrupted"
+		return Failed, timedOut(h.Timeout) + " and was interrupted", said
 	case isLate && late.Op == "eval":
-		return Failed, timedOut(h.Timeout) + "; the server did not confirm the interrupt, so the code may still be running"
+		return Failed, timedOut(h.Timeout) + "; the server did not confirm the interrupt, so the code may still be running", said
 	case err != nil:
-		return Failed, text.Brief(err.Error())
+		return Failed, text.Brief(err.Error()), said
 	}
-	why := exception(result)
-	if why == "" && len(result.Values) > 0 {
-		if c, ok := readTestCounts(result.Values[len(result.Values)-1]); ok && c.failed() {
-			why = c.String()
-		}
+	if why = exception(result); why != "" {
+		return Failed, why, said
 	}
-	if why != "" {
-		return Failed, why
+	if len(result.Values) > 0 {
+		said = readTestCounts(result.Values[len(result.Values)-1])
 	}
-	return Passed, ""
+	if said.failed() {
+		return Failed, said.String(), said
+	}
+	return Passed, "", said
 }
 
 // exception says in one line what a failed evaluation threw, "" when it did not fail.

@@ -16,11 +16,12 @@ const (
 	CannotRun      // no server, no shell, no such command or directory, or exit 75
 	Unchanged      // :when-changed found nothing new since it last passed
 	NotRun         // our own deadline came first, or somebody ended us
+	Empty          // it passed, and says that it ran no test: neither pass nor failure
 )
 
 // String is for the debug log.
 func (k Kind) String() string {
-	return [...]string{"passed", "failed", "cannot run", "unchanged", "not run"}[k]
+	return [...]string{"passed", "failed", "cannot run", "unchanged", "not run", "ran no test"}[k]
 }
 
 // Outcome is the result of one hook.
@@ -28,6 +29,7 @@ type Outcome struct {
 	Hook    *hooksedn.Hook
 	Kind    Kind
 	Why     string // for all but Passed and Unchanged, one line: "exit code 3", "3 failures in 42 tests"
+	Ran     string // what ran, as far as a summary says so: "42 tests, 180 assertions in 12 namespaces"
 	Output  string // what it printed, cleaned; the end of it
 	Log     string // path of the log file, "" when nothing was printed
 	Omitted int    // lines printed before Output begins
@@ -74,7 +76,7 @@ func decide(o Outcome, count int) Step {
 	switch o.Kind {
 	case Passed, Unchanged:
 		step.Action = Continue
-	case NotRun:
+	case NotRun, Empty:
 		step.Action = Report
 	case CannotRun:
 		switch {
@@ -126,6 +128,8 @@ func (s *Step) headline() string {
 	switch {
 	case s.Kind == NotRun:
 		return fmt.Sprintf("Hook '%s' was not run: %s", name, s.Why)
+	case s.Kind == Empty:
+		return fmt.Sprintf("Hook '%s' ran no test, which is no pass.", name)
 	case s.Action == Pause && s.Hook.Type == hooksedn.REPL:
 		return fmt.Sprintf("Hook '%s' requires nREPL but none available. Please start REPL and retry.", name)
 	case s.Kind == CannotRun:

@@ -38,6 +38,7 @@ func TestDecide(t *testing.T) {
 		{"a count above the limit", retrying, Failed, 11, Report, 0, "Hook 'tests' failed after 10 retries. Giving up."},
 		{":max-retries 0", endless, Failed, 1000, Retry, 1001, "Hook 'tests' failed: why"},
 		{"failed, not retrying", lint, Failed, 0, Report, 0, "Hook 'lint' failed: why"},
+		{"no test ran", retrying, Empty, 3, Report, 0, "Hook 'tests' ran no test, which is no pass."},
 		{"not run", retrying, NotRun, 3, Report, 0, "Hook 'tests' was not run: why"},
 	} {
 		t.Run(row.title, func(t *testing.T) {

@@ -21,6 +21,15 @@ func Duration(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
+// Seconds is [Duration] in the words of a test runner: "0.01 s", "0.8 s", "12.3 s".
+func Seconds(d time.Duration) string {
+	unit := 10 * time.Millisecond
+	if d >= 100*time.Millisecond {
+		unit *= 10
+	}
+	return strconv.FormatFloat(max(d.Round(unit), 10*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
+}
+
 // Clock is a coming time for people, in the local zone: "15:04", with the date unless it comes within a day.
 func Clock(t, now time.Time) string {
 	if t.Sub(now) < 24*time.Hour {

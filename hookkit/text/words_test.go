@@ -17,6 +17,11 @@ func TestWords(t *testing.T) {
 	} {
 		assert.Equal(t, text.Duration(d), want)
 	}
+	for d, want := range map[time.Duration]string{
+		0: "0.01 s", 14 * time.Millisecond: "0.01 s", 820 * time.Millisecond: "0.8 s", 2 * time.Second: "2 s", 61250 * time.Millisecond: "61.3 s",
+	} {
+		assert.Equal(t, text.Seconds(d), want)
+	}
 	now := time.Date(2030, 5, 6, 9, 0, 0, 0, time.Local)
 	assert.Equal(t, text.Clock(now.Add(2*time.Hour), now), "11:00")
 	assert.Equal(t, text.Clock(now.AddDate(0, 0, 1), now), "7 May 09:00")

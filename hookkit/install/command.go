@@ -17,11 +17,11 @@ import (
 type Program struct {
 	settings.Hooks
 	// What a program may have beside its hooks in the settings. The functions may be nil.
-	installs, uninstalls string                                      // the commands' help, where it says more than that of all programs
-	flags                func(*flag.FlagSet)                         // of both commands
-	check                func() error                                // of the flags
-	before               func(r *Report, home bool) error            // before uninstall has changed the settings
-	after                func(r *Report, home bool, err error) error // after either; err is how it has gone so far
+	installs, uninstalls string                                           // the commands' help, where it says more than that of all programs
+	flags                func(*flag.FlagSet)                              // of both commands
+	check                func() error                                     // of the flags
+	before               func(r *Report, home bool, others []other) error // before uninstall has changed the settings; others are the files that it leaves
+	after                func(r *Report, home bool, err error) error      // after either; err is how it has gone so far
 }
 
 const (

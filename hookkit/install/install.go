@@ -51,12 +51,13 @@ func (c *command) install(ctx context.Context, site *settings.Site, r *Report) e
 
 // uninstall takes the handlers out of the settings file of the scope, in all events.
 func (c *command) uninstall(ctx context.Context, site *settings.Site, r *Report) error {
+	paths := site.Installed(&c.Hooks)
+	others := c.others(site, paths...)
 	if c.before != nil {
-		if err := c.before(r, site.IsHome()); err != nil {
+		if err := c.before(r, site.IsHome(), others); err != nil {
 			return err
 		}
 	}
-	paths := site.Installed(&c.Hooks)
 	for _, path := range paths {
 		out, err := site.Uninstall(ctx, &c.Hooks, path, c.dryRun)
 		r.addFile(&out, err)
@@ -65,7 +66,7 @@ func (c *command) uninstall(ctx context.Context, site *settings.Site, r *Report)
 		}
 		r.warnForeign(&c.Hooks, &out)
 	}
-	for _, f := range c.others(site, paths...) {
+	for _, f := range others {
 		if len(f.handlers) > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s still has hooks of %s%s", f.Path, r.program, r.howToRemove(f.File)))
 		}

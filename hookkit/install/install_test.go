@@ -196,10 +196,54 @@ func TestInstallFlags(t *testing.T) {
 			w := newWorld(t)
 			w.install(t, "--debug", "--timeout", "5") // something else was there
 			w.budget = func(string) (time.Duration, error) { return tt.budget, nil }
-			w.install(t, strings.Fields(tt.flags)...)
+			back := "--strict-eval=false --skip-eval=false --all-tools=false --timeout=false --debug=false "
+			w.install(t, strings.Fields(back+tt.flags)...)
 			assert.DeepEqual(t, commands(w.local()), tt.want)
-			w.install(t)
+			// Issue 14: what was not given again was taken back.
+			r := w.install(t)
+			assert.DeepEqual(t, commands(w.local()), tt.want)
+			assert.Equal(t, r.Files[0].Status, Unchanged)
+			assert.Equal(t, len(r.Notes), 1)
+			w.install(t, strings.Fields(back)...)
 			assert.Equal(t, len(commands(w.local())), 4)
+		})
+	}
+}
+
+// Issue 14: a flag that is not given stays as the entries have it, whoever wrote them; what is given beats them.
+func TestInstallRemembers(t *testing.T) {
+	entries := func(eval string) string {
+		return `{"hooks":{"PreToolUse":[{"matcher":"Edit|Write","hooks":[{"type":"command","command":"/x/brepl hook validate"}]}],` +
+			`"PostToolUse":[` + eval + `]}}`
+	}
+	const strict = `{"matcher":"*","hooks":[{"type":"command","command":"/x/brepl","args":["hook","eval","--strict-eval","--timeout=9"]}]}`
+	for _, row := range []struct{ name, file, flags, eval, note string }{
+		{"all of it", entries(strict), "", "eval --strict-eval --timeout 9 everywhere", "kept from the hooks that are there: --strict-eval, --all-tools, --timeout 9 (--strict-eval=false takes it back)"},
+		{"one is another", entries(strict), "--timeout 5", "eval --strict-eval --timeout 5 everywhere", "kept from the hooks that are there: --strict-eval, --all-tools (--strict-eval=false takes it back)"},
+		{"two are taken back", entries(strict), "--strict-eval=false --all-tools=false", "eval --timeout 9", "kept from the hooks that are there: --timeout 9 (--timeout=false takes it back)"},
+		{"none is evaluated any more", entries(strict), "--skip-eval", "", ""},
+		{"none was evaluated", entries(""), "", "", "kept from the hooks that are there: --skip-eval (--skip-eval=false takes it back)"},
+		{"by a flag of the command", entries(`{"hooks":[{"type":"command","command":"brepl hook eval --skip-eval"}]}`), "", "", "kept from the hooks that are there: --skip-eval (--skip-eval=false takes it back)"},
+		{"none was, and it is asked for", entries(""), "--skip-eval=false", "eval", ""},
+		{"none was, and what is about it is given", entries(""), "--strict-eval", "eval --strict-eval", ""},
+		{"only a stop hook, by hand", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"brepl hook stop"}]}]}}`, "", "eval", ""},
+		{"a timeout that eval refuses", entries(`{"matcher":"Edit|Write","hooks":[{"type":"command","command":"brepl hook eval --timeout soon"}]}`), "", "eval", ""},
+		{"another program's", entries(`{"hooks":[{"type":"command","command":"other hook eval --strict-eval"}]}`), "--skip-eval=false", "eval", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t, withLocal(row.file))
+			r := w.install(t, strings.Fields(row.flags)...)
+			eval := ""
+			for _, h := range settings.Handlers(w.local()) {
+				if after, ok := strings.CutPrefix(h.Command, "brepl hook eval"); ok && h.Event == "PostToolUse" {
+					eval = "eval" + after
+					if h.Matcher == "*" {
+						eval += " everywhere"
+					}
+				}
+			}
+			assert.Equal(t, eval, row.eval)
+			assert.Equal(t, strings.Join(r.Notes, "\n"), row.note)
 		})
 	}
 }
@@ -335,8 +379,19 @@ func TestInstallTwoScopes(t *testing.T) {
 	r = w.uninstall(t)
 	assert.DeepEqual(t, r.Warnings, []string{shared + " still has hooks of brepl; remove them with: brepl hook uninstall --scope project"})
 	assert.Equal(t, r.Files[0].Status, Deleted)
+	// Issue 14: the skill was taken from the hooks that stay.
+	assert.Assert(t, r.Skill == nil)
+	assert.DeepEqual(t, r.Notes, []string{"the agent's skill stays for the hooks in " + shared})
+	assert.Assert(t, len(read(t, skillPath(w.env.Dir))) > 0)
 	assert.Equal(t, w.uninstall(t, "--scope", "project").Files[0].Status, Deleted)
-	assert.Assert(t, fs.Equal(w.env.Dir, fs.Expected(t, fs.MatchAnyFileMode, fs.WithDir(".brepl", fs.MatchExtraFiles))))
+	bare := fs.Expected(t, fs.MatchAnyFileMode, fs.WithDir(".brepl", fs.MatchExtraFiles))
+	assert.Assert(t, fs.Equal(w.env.Dir, bare))
+	// The folder that the first has made goes with the last.
+	w.install(t)
+	w.install(t, "--scope", "project")
+	w.uninstall(t)
+	w.uninstall(t, "--scope", "project")
+	assert.Assert(t, fs.Equal(w.env.Dir, bare))
 }
 
 func TestUninstallHereToo(t *testing.T) {

@@ -22,10 +22,20 @@ func recordedEvents() []string {
 // Recorder is the silent handler on all events.
 func Recorder() settings.Hooks {
 	var dir string
+	var given bool
 	return settings.Hooks{
 		Program: program, Events: recordedEvents(), Own: ownRecorder,
-		Flags: func(set *flag.FlagSet) { set.StringVar(&dir, "dir", "", "write recordings to this `folder`") },
+		Flags: func(set *flag.FlagSet) {
+			dir, given = "", false
+			set.Func("dir", "write recordings to this `folder`", func(text string) error {
+				dir, given = text, true
+				return nil
+			})
+		},
 		Entries: func(s *settings.Site) (list []settings.Entry, err error) {
+			if ours := s.Present(ownRecorder); !given && len(ours) > 0 {
+				dir, _ = ours[0].Flag("dir")
+			}
 			place := recordDir(s.Getenv, s.Dir, dir)
 			if place == "" {
 				return nil, errors.New("no folder for recordings: give --dir, or set HOME or XDG_STATE_HOME")

@@ -408,6 +408,8 @@ func TestRecordInstall(t *testing.T) {
 	assert.Equal(t, got.Exit, 0, got.Stderr)
 	assert.Assert(t, cmp.Contains(got.Stdout, "  + SessionEnd: "+hookkitBinary(t)+" record event --dir "+b.dir+"\n"))
 	assert.Assert(t, cmp.Contains(got.Stdout, "  1 other handler is left as it is\nnote: recordings go to "+b.dir+"; end with: hookkit record uninstall\n"))
+	got = run("install") // issue 14: the folder was forgotten
+	assert.Assert(t, cmp.Contains(got.Stdout, "  = SessionEnd: "+hookkitBinary(t)+" record event --dir "+b.dir+"\n"), got.Stdout)
 	var file struct {
 		Hooks map[string][]struct{ Hooks []struct{ Command string } }
 	}

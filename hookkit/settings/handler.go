@@ -116,6 +116,23 @@ func (h Handler) Words() (words []string, simple bool) {
 	return slices.Concat([]string{h.Command}, h.Args), true
 }
 
+// Flag is what the handler's command line gives to a flag of the program, the last one if it is there twice: the value behind = or in the
+// next word, "" where that is a flag too.
+func (h Handler) Flag(name string) (value string, given bool) {
+	words, _ := h.Words()
+	for i, word := range words {
+		flag, after, joined := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
+		if i == 0 || flag != name || !strings.HasPrefix(word, "-") {
+			continue
+		}
+		value, given = after, true
+		if !joined && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+			value = words[i+1]
+		}
+	}
+	return value, given
+}
+
 // shellWords splits a shell line into its words. simple is false when the line is
 // more than one plain command: an operator, a redirection, a command
 // substitution, a comment, an assignment in front, or an open quote. Variables

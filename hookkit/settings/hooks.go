@@ -75,6 +75,11 @@ func (e Env) Site(scope Scope) (Site, error) {
 // Path is the site's settings file.
 func (s *Site) Path() string { return s.Scope.PathIn(s.Root) }
 
+// Present are the program's handlers in the site's file: what an earlier install, or somebody by hand, has put there.
+func (s *Site) Present(own func(Handler) bool) []Handler {
+	return slices.DeleteFunc(Handlers(s.Path()), func(h Handler) bool { return !own(h) })
+}
+
 // IsHome says whether the project is the user's home folder.
 func (s *Site) IsHome() bool { return s.isHome(s.Root) }
 

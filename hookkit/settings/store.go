@@ -83,9 +83,15 @@ func (s *store) exists() bool {
 	})
 }
 
-// inherit adds what programs of ours whose handlers stand in the file too had found before us: they may be gone when our handlers are
-// taken out. Their folders of state are beside ours.
+// inherit adds what was found before us by those whose memory may be gone when our handlers are taken out: the install in the other scope,
+// which has made the folder of both, and programs of ours whose handlers stand in the file too. Their folders of state are beside ours.
 func (k *known) inherit(job Job, foreign []Handler) {
+	for _, scope := range []Scope{Local, Project} {
+		sibling := filepath.Join(filepath.Dir(job.Path), filepath.Base(scope.PathIn("")))
+		if store, err := openStore(job.StateDir, sibling); sibling != job.Path && err == nil && store.exists() {
+			k.MadeFolder = k.MadeFolder || store.load().MadeFolder
+		}
+	}
 	for _, h := range foreign {
 		words, simple := h.Words()
 		if !simple || len(words) == 0 {

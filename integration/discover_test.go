@@ -383,7 +383,7 @@ func TestUnixSocketJVM(t *testing.T) {
 	dir := realTempDir(t)
 	path := filepath.Join(dir, "a b")
 	t.Run("is found", func(t *testing.T) {
-		line, end, err := runJVM(dir, nil, "--socket", path)
+		line, end, err := runJVM(dir, nil, nil, "--socket", path)
 		t.Cleanup(end)
 		assert.NilError(t, err)
 		foundOnSocket(t, dir, line)

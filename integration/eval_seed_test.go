@@ -40,6 +40,7 @@ var evalParts = []scenario{
 		// "Leverage project-aware port resolution": from the file's folder up, wherever the command was called.
 		w = newWorld(t, "", fakes.WithFile("sub/deps.edn", "{}", 0o644), fakes.WithFile("sub/src/a.clj", "(ns a)\n", 0o644))
 		server = fakes.NewNREPL(t)
+		knowsNothing(server)
 		server.WritePortFile(w.project.Path("sub"))
 		server.OnLoadFile(w.project.Path("sub/src/a.clj")).Value("nil")
 		w.hook("eval", "sub/src/a.clj").is(0, accepted, "")

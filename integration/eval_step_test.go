@@ -86,7 +86,7 @@ func TestEvalOtherProject(t *testing.T) {
 		if name == "server" {
 			own := fakes.NewNREPL(t)
 			own.WritePortFile(other.Dir())
-			own.OnMatch("a question about *e", func(m fakes.Message) bool { return m.Op() == "eval" }).AnyTimes().Value("nil")
+			knowsNothing(own)
 			compileError(own.OnLoadFile(other.Path("src/b.clj")), other.Path("src/b.clj"), 1)
 			want = tells(evalFailed + fooFails(other.Path("src/b.clj"), 1, "  (foo)") + mayBeMeant)
 		}

@@ -28,10 +28,15 @@ const (
 func (w *world) evalServer(options ...fakes.NREPLOption) *fakes.NREPL {
 	w.t.Helper()
 	server := w.withREPL(options...)
-	server.OnMatch("a question about *e", func(m fakes.Message) bool {
-		return m.Op() == "eval" && strings.Contains(m.Text("code"), "*e")
-	}).AnyTimes().Value("nil")
+	knowsNothing(server)
 	return server
+}
+
+// knowsNothing lets a server be asked about *e and about the vars of a file.
+func knowsNothing(server *fakes.NREPL) {
+	server.OnMatch("a question", func(m fakes.Message) bool {
+		return m.Op() == "eval" && (strings.Contains(m.Text("code"), "*e") || strings.Contains(m.Text("code"), "brepl reload"))
+	}).AnyTimes().Value("nil")
 }
 
 // inStep is a project whose REPL has seen all its files: what changes from here on is to be loaded.
@@ -298,6 +303,8 @@ func TestEvalTwoProjects(t *testing.T) {
 	w.ranBash().is(0, "", "")
 	w.mayChange = true
 	app, lib := fakes.NewNREPL(t), fakes.NewNREPL(t)
+	knowsNothing(app)
+	knowsNothing(lib)
 	app.WritePortFile(w.project.Path("app"))
 	lib.WritePortFile(w.project.Path("lib"))
 	w.project.Write("app/src/a.clj", "(ns a (:require lib.core))\n")

@@ -94,14 +94,17 @@ func needJVM(t *testing.T) {
 }
 
 // startJVM runs scripts/jvm-nrepl in a folder of its own and returns when the server answers.
-func startJVM() (*replServer, error) {
+func startJVM() (*replServer, error) { return startJVMWith() }
+
+// startJVMWith is startJVM with more folders on the class path.
+func startJVMWith(folders ...string) (*replServer, error) {
 	dir, err := os.MkdirTemp("", "brepl-jvm-") // a server writes .nrepl-port where it starts
 	if err != nil {
 		return nil, err
 	}
 	// The first line is "nREPL server started on port 34567 on host localhost - …".
 	seen := &console{}
-	first, end, err := runJVM(dir, seen)
+	first, end, err := runJVM(dir, seen, folders)
 	kill := sync.OnceFunc(func() {
 		end()
 		_ = os.RemoveAll(dir)
@@ -128,7 +131,7 @@ func startJVM() (*replServer, error) {
 // runJVM runs scripts/jvm-nrepl and returns the first line that it prints. end ends the whole group: killing the script alone, as the
 // end of a test's context would, leaves its JVM behind. The server also ends with its stdin, so that a test binary that dies takes it
 // along. end is never nil.
-func runJVM(dir string, stderr io.Writer, args ...string) (first string, end func(), err error) {
+func runJVM(dir string, stderr io.Writer, folders []string, args ...string) (first string, end func(), err error) {
 	end = func() {}
 	script, err := filepath.Abs("../scripts/jvm-nrepl")
 	if err != nil {
@@ -136,6 +139,7 @@ func runJVM(dir string, stderr io.Writer, args ...string) (first string, end fun
 	}
 	cmd := exec.CommandContext(context.Background(), script, append([]string{"--until-eof"}, args...)...)
 	cmd.Dir, cmd.Stderr = dir, stderr
+	cmd.Env = append(os.Environ(), "BREPL_TEST_CLASSPATH="+strings.Join(folders, ":"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if _, err = cmd.StdinPipe(); err != nil {
 		return "", end, err

@@ -11,10 +11,10 @@ tool_cache="${XDG_CACHE_HOME:-$HOME/.cache}/brepl-tools"
 export GOFLAGS="${GOFLAGS:+$GOFLAGS }-trimpath"
 
 # A real Clojure with nREPL: what it needs on Debian, and how it is started, here and in the image.
-# The process lives for seconds, so: the quick compiler only, the small collector.
+# The process lives for seconds, so: the quick compiler only, the small collector. BREPL_TEST_CLASSPATH has more folders and jars.
 repl_packages=(openjdk-17-jre-headless clojure libnrepl-clojure)
 repl_jars=(/usr/share/java/{clojure,spec.alpha,core.specs.alpha,nrepl}.jar)
-repl_command=(/usr/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$(IFS=:; echo "${repl_jars[*]}")"
+repl_command=(/usr/bin/java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$(IFS=:; echo "${repl_jars[*]}")${BREPL_TEST_CLASSPATH:+:$BREPL_TEST_CLASSPATH}"
   clojure.main -m nrepl.cmdline)
 
 say() { printf '== %s\n' "$*"; }

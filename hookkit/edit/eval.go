@@ -275,6 +275,8 @@ func (v *evaluator) keepNews(ctx context.Context, r *report, paths []string) {
 		for _, t := range all {
 			room -= len(t.told())
 			switch path := project.Physical(t.path); {
+			case t.once:
+				r.troubles = append(r.troubles, t)
 			case m.knows(v.agent, path, t.text):
 				r.again = append(r.again, t)
 				room += len(t.told())

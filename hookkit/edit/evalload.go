@@ -12,6 +12,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/project/namespaces"
+	"github.com/hookkit/brepl/hookkit/reload"
 )
 
 const (
@@ -183,19 +184,37 @@ func (v *evaluator) load(ctx context.Context, sources []source) (l loading) {
 
 // loadOne loads a file and reports whether that succeeded.
 func (v *evaluator) loadOne(ctx context.Context, s *server, src source, l *loading) bool {
-	result, err := s.session.LoadFile(ctx, nrepl.LoadRequest{Content: src.text, Path: v.paths.Remote(src.path), Name: filepath.Base(src.path)}, nil)
-	switch {
-	case err != nil:
+	f := reload.File{Path: v.paths.Remote(src.path), Name: filepath.Base(src.path), Also: v.sourceNames(src.path), Text: src.text, Was: src.was}
+	o, err := reload.Load(ctx, s.session, f, !v.unmaps(s.about), func(result nrepl.Result) {
+		l.troubles = append(l.troubles, v.explain(ctx, s.session, result, src))
+	})
+	if err != nil {
 		s.gone = true
 		l.troubles = append(l.troubles, v.lost(src, err))
 		s.told = len(l.troubles)
-	case result.Failed:
-		l.troubles = append(l.troubles, v.explain(ctx, s.session, result, src))
-	default:
-		l.fine = append(l.fine, src.path)
-		return true
+		return false
 	}
-	return false
+	l.troubles = append(l.troubles, v.left(ctx, src, o)...)
+	if !o.Result.Failed {
+		l.fine = append(l.fine, src.path)
+	}
+	return !o.Result.Failed
+}
+
+// unmaps reports whether what left a file is taken out of the REPL too: on the JVM, unless hooks.edn says otherwise.
+func (v *evaluator) unmaps(about nrepl.Description) bool {
+	_, jvm := about.Versions["clojure"]
+	return jvm && !v.rules().Eval.KeepGone
+}
+
+// sourceNames are the names of a file below the source paths that it is on: what `require` calls it.
+func (v *evaluator) sourceNames(path string) (list []string) {
+	for _, folder := range v.sourcePaths(v.rootOf(path)) {
+		if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) {
+			list = append(list, filepath.ToSlash(rel))
+		}
+	}
+	return list
 }
 
 // open finds the server of a file's project; where there is none it is gone, and l says so.

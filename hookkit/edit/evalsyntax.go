@@ -15,6 +15,7 @@ import (
 type source struct {
 	path, name string // absolute; as it is shown
 	text       string
+	was        string // before the edit, where that is known
 }
 
 // trouble is what the agent should know about a file.
@@ -24,6 +25,7 @@ type trouble struct {
 	text    string // what is wrong: the same text is the same trouble
 	printed string // what the file printed before
 	warning bool   // it never blocks: nothing is known to be wrong with the code
+	once    bool   // the same text another time is another event
 }
 
 // syntax reads a changed file and looks at its brackets. They are balanced when the check before an edit was heard; they may not be when
@@ -37,9 +39,12 @@ func (v *evaluator) syntax(c toolCall, path string) (src source, repaired string
 		}
 		return src, "", nil, false
 	}
-	src = source{path, shown(v.program.Dir, path), disk.text}
+	src = source{path: path, name: shown(v.program.Dir, path), text: disk.text}
 	errs := clj.CheckDelimiters("", []byte(disk.text))
 	if len(errs) == 0 {
+		if c.edits() && path == c.path() {
+			src.was, _, _ = v.lastBackup(path)
+		}
 		return src, "", nil, true
 	}
 	if r := v.rules(); r.names(r.Exclude, path) {
@@ -59,7 +64,7 @@ func (v *evaluator) syntax(c toolCall, path string) (src source, repaired string
 	if repair.Refused == "" && repair.Confidence == clj.Sure && utf8.ValidString(disk.text) {
 		kept, err := v.replace(path, disk, repair.Text)
 		if err == nil {
-			src.text = string(repair.Text)
+			src.text, src.was = string(repair.Text), before
 			return src, fmt.Sprintf("%s was not balanced on disk, and brepl repaired it there: %s. What was there is backup %d.",
 				src.name, changesOf(disk.text, repair.Edits), kept.id), nil, true
 		}

@@ -41,7 +41,8 @@ type Config struct {
 
 // Eval is what `hook eval` does after an edit.
 type Eval struct {
-	Exclude []string // :exclude: glob patterns of files that are never loaded, for [Matches]
+	Exclude  []string // :exclude: glob patterns of files that are never loaded, for [Matches]
+	KeepGone bool     // :unmap false: what left a file stays in the REPL
 }
 
 // Type says what runs a hook.

@@ -261,6 +261,18 @@ func TestLoadTrust(t *testing.T) {
 	assert.ErrorContains(t, err, "has 1048577 bytes, more than the 1048576 that a configuration may have")
 }
 
+// Issue 14: what left a file stays in the REPL only where hooks.edn says so.
+func TestParseUnmap(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"": false, ":eval {}": false, ":eval {:unmap true}": false, ":eval {:unmap false}": true} {
+		config, err := parseText("{:stop [] " + text + "}")
+		assert.NilError(t, err, text)
+		assert.Equal(t, config.Eval.KeepGone, want, text)
+	}
+	_, err := parseText("{:stop [] :eval {:unmap 1}}")
+	assert.ErrorContains(t, err, ":eval: :unmap must be true or false, found 1")
+}
+
 func TestLoadForEdits(t *testing.T) {
 	tree := fs.NewDir(t, "exclude", fs.WithDir(".brepl", fs.WithFile("hooks.edn", "")))
 	path := tree.Join(".brepl", "hooks.edn")

@@ -157,7 +157,7 @@ func (p *parser) top(m *clj.Node) {
 		case "validate":
 			p.section(name, value, []option{{"exclude", p.globs(&p.config.Exclude)}})
 		case "eval":
-			p.section(name, value, []option{{"exclude", p.globs(&p.config.Eval.Exclude)}})
+			p.section(name, value, []option{{"exclude", p.globs(&p.config.Eval.Exclude)}, {"unmap", p.unless(&p.config.Eval.KeepGone)}})
 		default:
 			p.doubt(key, "unknown key %s%s", clj.Source(p.src, key), suggestion(name, topKeys))
 		}
@@ -187,6 +187,17 @@ func (p *parser) section(name string, m *clj.Node, options []option) {
 			continue
 		}
 		options[at].set(fmt.Sprintf(":%s: :%s", name, known[at]), value)
+	}
+}
+
+// unless reads a flag whose false is what is noted.
+func (p *parser) unless(into *bool) func(label string, value *clj.Node) {
+	return func(label string, value *clj.Node) {
+		b, ok := value.Bool()
+		if !ok {
+			p.add(value, "%s must be true or false, found %s", label, describe(value))
+		}
+		*into = ok && !b
 	}
 }
 

@@ -17,6 +17,10 @@ type Namespace struct {
 	// Requires are the namespaces that must be loaded before: those of :require, :use, :require-macros, :use-macros, and of :import the
 	// packages, as namespaces are spelled. Of reader conditionals all branches count.
 	Requires []string
+	// Aliases are the namespaces that short names stand for, Refers those that names without one come from (:refer, :rename, :use with :only),
+	// and All those all of whose names are taken over.
+	Aliases, Refers map[string]string
+	All             []string
 }
 
 // Read reads the first ns form at the top level of a text; false where there is none. What stands behind it is not read.
@@ -114,7 +118,7 @@ func (ns *Namespace) clause(forms []*clj.Node) {
 	switch forms[0].Text {
 	case "require", "use", "require-macros", "use-macros":
 		for _, spec := range branches(forms[1:]) {
-			ns.libspec(spec)
+			ns.libspec(spec, strings.HasPrefix(forms[0].Text, "use"))
 		}
 	case "import":
 		for _, spec := range branches(forms[1:]) {
@@ -124,12 +128,12 @@ func (ns *Namespace) clause(forms []*clj.Node) {
 }
 
 // libspec reads name, [name & options] and the prefix list (prefix name [name & options]).
-func (ns *Namespace) libspec(spec *clj.Node) {
+func (ns *Namespace) libspec(spec *clj.Node, use bool) {
 	if spec.Kind == clj.Quote && len(spec.Children) == 1 {
 		spec = spec.Children[0]
 	}
 	if spec.Kind == clj.Symbol {
-		ns.needs(spec.Text)
+		ns.lib(spec.Text, nil, use)
 		return
 	}
 	if spec.Kind != clj.Vector && spec.Kind != clj.List || len(spec.Children) == 0 {
@@ -139,16 +143,58 @@ func (ns *Namespace) libspec(spec *clj.Node) {
 	rest := branches(spec.Children[1:])
 	prefix := len(rest) > 0 && (rest[0].Kind != clj.Keyword)
 	if !prefix {
-		ns.needs(head)
+		ns.lib(head, rest, use)
 		return
 	}
 	for _, one := range rest {
+		var options []*clj.Node
 		if one.Kind == clj.Vector && len(one.Children) > 0 {
-			one = one.Children[0]
+			one, options = one.Children[0], branches(one.Children[1:])
 		}
 		if name := symbol(one); name != "" && head != "" {
-			ns.needs(head + "." + name)
+			ns.lib(head+"."+name, options, use)
 		}
+	}
+}
+
+// lib notes one namespace with the options after its name.
+func (ns *Namespace) lib(name string, options []*clj.Node, use bool) {
+	loads, some := true, false
+	for i := 0; i+1 < len(options); i += 2 {
+		switch value := options[i+1]; options[i].Text {
+		case "as-alias":
+			loads = false
+			set(&ns.Aliases, symbol(value), name)
+		case "as":
+			set(&ns.Aliases, symbol(value), name)
+		case "refer", "only", "refer-macros":
+			some = true
+			if value.Kind == clj.Keyword && value.Text == "all" {
+				ns.All = append(ns.All, name)
+			}
+			for _, one := range value.Children {
+				set(&ns.Refers, symbol(one), name)
+			}
+		case "rename":
+			for _, renamed := range value.Pairs() {
+				set(&ns.Refers, symbol(renamed), name)
+			}
+		}
+	}
+	if use && !some {
+		ns.All = append(ns.All, name)
+	}
+	if loads {
+		ns.needs(name)
+	}
+}
+
+func set(table *map[string]string, key, value string) {
+	if *table == nil {
+		*table = map[string]string{}
+	}
+	if key != "" {
+		(*table)[key] = value
 	}
 }
 

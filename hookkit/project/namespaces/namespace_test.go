@@ -52,7 +52,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func file(path, name string, requires ...string) File {
-	return File{Path: path, Namespace: Namespace{name, requires}}
+	return File{Path: path, Namespace: Namespace{Name: name, Requires: requires}}
 }
 
 func order(files []File) string {

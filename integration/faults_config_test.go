@@ -168,10 +168,10 @@ var configFaults = []fault{
 		for _, c := range []struct{ hook, said string }{
 			{`{:type :bash :name "t" :command "touch ran" :name "u"}`, `2:45: `},
 			{`{:type :bash :name "t" :command "touch ran"} {:type :bash :name "t" :command "touch ran"}`, `2:65: hook 2: the :name "t" is taken by the hook at line 2; names tell counts apart`},
-			{`{:typ :bash :name "t" :command "touch ran"}`, "2:1: hook 't': :type is missing; expected :repl or :bash (there is `:typ`; did you mean `:type`?)"},
+			{`{:typ :bash :name "t" :command "touch ran"}`, "2:1: hook 't': :type is missing; expected :tests, :repl or :bash (there is `:typ`; did you mean `:type`?)"},
 			{`{:type :bash :name "t" :comand "touch ran"}`, "2:1: hook 't': :command is missing; expected a string with a shell command (there is `:comand`; did you mean `:command`?)"},
-			{`{:type :bsh :name "t" :command "touch ran"}`, "2:8: hook 't': :type must be :repl or :bash, found the keyword :bsh"},
-			{`{"type" :bash :name "t" :command "touch ran"}`, "2:1: hook 't': :type is missing; expected :repl or :bash"},
+			{`{:type :bsh :name "t" :command "touch ran"}`, "2:8: hook 't': :type must be :tests, :repl or :bash, found the keyword :bsh"},
+			{`{"type" :bash :name "t" :command "touch ran"}`, "2:1: hook 't': :type is missing; expected :tests, :repl or :bash"},
 			{`{:type :bash :name "t" :command "touch ran" :env {"A" "1" "A" "2"}}`, "2:59: "},
 		} {
 			w := newFaultWorld(t, hooksEDN(c.hook))

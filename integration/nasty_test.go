@@ -55,7 +55,7 @@ func TestNastyHooks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ hooks, first string }{
 		{"{:stop [1\x1b[31m]}", "1:9: Invalid number: 1\\x1b"},
-		{"{:stop [{:type :\u202ebash :name \"x\" :command \"true\"}]}", "1:16: hook 'x': :type must be :repl or :bash, found the keyword :\\u202ebash"},
+		{"{:stop [{:type :\u202ebash :name \"x\" :command \"true\"}]}", "1:16: hook 'x': :type must be :tests, :repl or :bash, found the keyword :\\u202ebash"},
 		{"{:stop [#\u202efoo 1]}", "1:9: hook 1 must be a map, found a tagged literal #\\u202efoo"},
 	} {
 		w := newWorld(t, c.hooks)

@@ -120,7 +120,7 @@ var configRules = []ruleTest{
 		))
 		w.invalid(".brepl/hooks.edn:2:1: hook '😀é': :command is missing; expected a string with a shell command (there is `:cmd`; did you mean `:command`?)",
 			`2 | {:type :bash :name "😀é" :cmd "x"}`, "  | ^",
-			`.brepl/hooks.edn:3:9: hook '': :type must be :repl or :bash, found the keyword :rest`,
+			`.brepl/hooks.edn:3:9: hook '': :type must be :tests, :repl or :bash, found the keyword :rest`,
 			`3 | 	{:type :rest :name ""}`, "  | 	       ^",
 			`.brepl/hooks.edn:3:21: hook '': :name must be a string that is not empty, on one line, found the string ""`,
 			`3 | 	{:type :rest :name ""}`, "  | 	                   ^",

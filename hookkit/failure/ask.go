@@ -15,8 +15,9 @@ const askLimit = 3 * time.Second
 // The questions are written with % for clojure.core/, so that a namespace that excludes or redefines core names can be asked too.
 // They print their answer, because a value would become *1, and end by throwing *e, which sets nothing but *e to itself.
 
-// errorQuestion prints *e: a map per exception from the outermost inwards, and the stack of the root. "{frames}" bounds the stack.
-const errorQuestion = `(%let [e %*e
+// dataFunction tells an exception as data: a map per exception from the outermost inwards, and the stack of the root. "{frames}" bounds
+// the stack.
+const dataFunction = `(%fn [e] (%let [
   cut (%fn [n x] (%when-not (%nil? x) (%let [s (%str x)] (if (%< n (%count s)) (%str (%subs s 0 n) "…") s))))
   show (%fn [x] (%binding [%*print-length* 8 %*print-level* 4 %*print-meta* false %*print-readably* true]
     (cut 400 (try (%pr-str x) (catch Throwable t "(not printable)")))))
@@ -25,7 +26,7 @@ const errorQuestion = `(%let [e %*e
                       p (%first (:clojure.spec.alpha/problems d))
                       s (sci? d)
                       y (%dissoc d :clojure.error/phase :clojure.error/line :clojure.error/column :clojure.error/source :clojure.error/symbol)]
-    {:class (%str (%class x)) :message (cut 4000 (%ex-message x))
+    {:class (%str (%class x)) :message (cut 4000 (.getMessage ^Throwable x))
      :phase (cut 40 (if s (if (%= :sci/error (:type d)) (:phase d) "parse") (:clojure.error/phase d)))
      :line (if s (:line d) (:clojure.error/line d)) :column (if s (:column d) (:clojure.error/column d))
      :file (cut 500 (if s (:file d) (:clojure.error/source d))) :symbol (cut 200 (:clojure.error/symbol d))
@@ -38,10 +39,15 @@ const errorQuestion = `(%let [e %*e
   calls (try (%when-let [s (:sci.impl/callstack (%ex-data e))]
           (%mapv (%fn [s] [(cut 200 (:ns s)) (cut 200 (:ns (:f-meta s))) (cut 200 (:name (:f-meta s))) (cut 500 (:file s)) (:line s)]) (%take-last {frames} (%deref s))))
         (catch Throwable t nil))]
+  {:via (%mapv one (%take 16 (%take-while %some? (%iterate (%fn [x] (.getCause ^Throwable x)) e)))) :frames frames :calls calls}))`
+
+// errorQuestion prints *e as data.
+const errorQuestion = `(%let [e %*e]
   (%when e
-    (%binding [%*print-length* nil %*print-level* nil %*print-meta* false %*print-readably* true]
-      (%print (%pr-str {:via (%mapv one (%take 16 (%take-while %some? (%iterate %ex-cause e)))) :frames frames :calls calls}))
-      (%flush))
+    (%let [data (` + dataFunction + ` e)]
+      (%binding [%*print-length* nil %*print-level* nil %*print-meta* false %*print-readably* true]
+        (%print (%pr-str data))
+        (%flush)))
     (throw e)))`
 
 // askError asks for *e. It is taken for the failure at hand if it has the class that ex names, or if its message was printed: where the
@@ -52,18 +58,28 @@ func (x *explainer) askError(ctx context.Context, res nrepl.Result) (report, boo
 		frames = "2000"
 	}
 	answer := x.ask(ctx, errorQuestion, "{frames}", frames)
+	r, ok := dataReport(answer)
+	if !ok {
+		return report{}, false
+	}
+	outer := answer.Get("via").Children[0]
+	sci, _ := outer.Get("sci").Bool()
+	first, _, _ := strings.Cut(r.message, "\n")
+	printed := first != "" && strings.Contains(res.Err.Text, first)
+	if !sci && !printed && res.Ex != "class " && res.Ex != textAt(outer, "class") {
+		return report{}, false
+	}
+	r.asks = true
+	return r, true
+}
+
+// dataReport reads what dataFunction gives.
+func dataReport(answer *clj.Node) (report, bool) {
 	via := answer.Get("via")
 	if via == nil || len(via.Children) == 0 {
 		return report{}, false
 	}
 	r := triage(via.Children)
-	sci, _ := via.Children[0].Get("sci").Bool()
-	first, _, _ := strings.Cut(r.message, "\n")
-	printed := first != "" && strings.Contains(res.Err.Text, first)
-	if !sci && !printed && res.Ex != "class " && res.Ex != textAt(via.Children[0], "class") {
-		return report{}, false
-	}
-	r.asks = true
 	r.trace = jvmFrames(answer.Get("frames"))
 	if calls := askedCalls(answer.Get("calls")); len(calls) > 0 {
 		r.trace = sciFrames(calls)

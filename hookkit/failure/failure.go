@@ -83,13 +83,19 @@ func Explain(ctx context.Context, s *nrepl.Session, res nrepl.Result, src Source
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	x := &explainer{src: src, session: s, files: map[string][]byte{}}
-	f := &Failure{}
 	r, known := x.report(ctx, res)
 	if !known {
+		f := &Failure{}
 		f.Message, f.Hint = refusal(res, src.Ns)
 		f.clean()
 		return f
 	}
+	return x.tell(ctx, r)
+}
+
+// tell makes a failure of what the server said.
+func (x *explainer) tell(ctx context.Context, r report) *Failure {
+	f := &Failure{}
 	r.tidy()
 	f.Phase, f.Class, f.Message, f.Data, f.Wrapped = r.phase, r.class, r.message, r.data, r.wrapped
 	x.locate(f, r)

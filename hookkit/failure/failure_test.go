@@ -167,7 +167,7 @@ func TestServerHangs(t *testing.T) {
 	t.Parallel()
 	fake := fakes.NewNREPL(t)
 	fake.On("(/ 1 0)").Exception("java.lang.ArithmeticException", "Divide by zero")
-	fake.OnContains("clojure.core/ex-cause").Hang()
+	fake.OnContains(".getCause").Hang()
 	session := dial(t, fake)
 	res, err := session.Eval(t.Context(), nrepl.Request{Code: "(/ 1 0)"}, nil)
 	assert.NilError(t, err)
@@ -186,7 +186,7 @@ func TestServerAnswersSomethingElse(t *testing.T) {
 	} {
 		fake := fakes.NewNREPL(t)
 		fake.On("(/ 1 0)").Exception("java.lang.ArithmeticException", "Divide by zero")
-		fake.OnContains("clojure.core/ex-cause").Out(answer).Value("nil")
+		fake.OnContains(".getCause").Out(answer).Value("nil")
 		session := dial(t, fake)
 		res, err := session.Eval(t.Context(), nrepl.Request{Code: "(/ 1 0)"}, nil)
 		assert.NilError(t, err)

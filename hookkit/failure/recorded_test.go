@@ -119,7 +119,7 @@ func TestBabashkaIsAsked(t *testing.T) {
 		`["user" "shop.core" "half" nil 1]]}`
 	fake := fakes.NewNREPL(t, fakes.NREPLPreset(fakes.Babashka))
 	fake.On("(shop.core/half 1 2)").Thrown(printed, arity, arity)
-	fake.OnContains("clojure.core/ex-cause").Out(answer).Thrown(printed, arity, arity)
+	fake.OnContains(".getCause").Out(answer).Thrown(printed, arity, arity)
 	fake.OnContains(`(clojure.core/symbol "shop.core/half")`).Out(`{:arglists ["[x]"]}`).Thrown(printed, arity, arity)
 	session := dial(t, fake)
 	res, err := session.Eval(t.Context(), nrepl.Request{Code: "(shop.core/half 1 2)"}, nil)

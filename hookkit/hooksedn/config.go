@@ -50,8 +50,9 @@ type Type string
 
 // The types of hooks.
 const (
-	REPL Type = ":repl"
-	Bash Type = ":bash"
+	REPL  Type = ":repl"
+	Bash  Type = ":bash"
+	Tests Type = ":tests"
 )
 
 // Hook is one entry of :stop. The fields are those of the specification, with its defaults filled in.
@@ -69,9 +70,22 @@ type Hook struct {
 	Cwd     string     // :cwd, relative to the project
 	Env     []proc.Var // :env
 
+	Tests TestOptions // for Tests
+
 	WhenChanged []string // :when-changed, glob patterns
 
 	Source string // the entry as written: another text is another hook
+}
+
+// TestOptions say which tests a hook of :type :tests runs; the zero value: all.
+type TestOptions struct {
+	Namespaces  string   // :namespaces, a regular expression that is found in the name; "": what holds tests
+	Paths       []string // :paths, glob patterns of files
+	Exclude     []string // :exclude, the same
+	Focus, Skip []string // :focus, :skip: keywords in the metadata of tests or namespaces, without the colon
+	ChangedOnly bool     // :changed-only?, only what the changes since the last pass can reach
+	// NamespaceTimeout is :namespace-timeout, how long one namespace may take, whole seconds; 0: half of the timeout.
+	NamespaceTimeout time.Duration
 }
 
 // Budget is the longest time that all hooks together may take by their own timeouts.

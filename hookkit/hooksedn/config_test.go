@@ -58,8 +58,8 @@ func TestParseErrors(t *testing.T) {
 		{":stop is no vector", "{:stop {}}", "1:8: :stop must be a vector of hooks, found a map"},
 		{"hook is no map", "{:stop [1]}", "1:9: hook 1 must be a map, found 1"},
 		{"missing name", `{:stop [{:type :bash :command "x"}]}`, "1:9: hook 1: :name is missing; expected a string that is not empty, on one line"},
-		{"missing type", `{:stop [{:name "a"}]}`, "1:9: hook 'a': :type is missing; expected :repl or :bash"},
-		{"wrong type", `{:stop [{:type :shell :name "a"}]}`, "1:16: hook 'a': :type must be :repl or :bash, found the keyword :shell"},
+		{"missing type", `{:stop [{:name "a"}]}`, "1:9: hook 'a': :type is missing; expected :tests, :repl or :bash"},
+		{"wrong type", `{:stop [{:type :shell :name "a"}]}`, "1:16: hook 'a': :type must be :tests, :repl or :bash, found the keyword :shell"},
 		{"missing code", `{:stop [{:type :repl :name "a"}]}`, "1:9: hook 'a': :code is missing; expected a string with Clojure code, or a form"},
 		{
 			"missing command, near miss", `{:stop [{:type :bash :name "a" :cmd "x"}]}`,

@@ -40,18 +40,25 @@ func unless(ok bool, n *clj.Node) wrong {
 
 // fields is the schema of hooks.edn: a hook's keys, what each takes and where it goes.
 var fields = [...]field{
-	{key: "type", required: true, expected: ":repl or :bash", set: setType},
+	{key: "type", required: true, expected: ":tests, :repl or :bash", set: setType},
 	{key: "name", required: true, expected: "a string that is not empty, on one line", set: setName},
 	{key: "retry-on-failure?", expected: "true or false", set: setBool(func(h *Hook) *bool { return &h.Retry })},
 	{key: "loop-on-failure?", expected: "true or false", set: setBool(func(h *Hook) *bool { return &h.Retry })},
 	{key: "max-retries", expected: "an integer of 0 or more (0: no limit)", set: setMaxRetries},
 	{key: "required?", expected: "true or false", set: setBool(func(h *Hook) *bool { return &h.Required })},
-	{key: "timeout", expected: "a positive integer (seconds)", set: setTimeout},
-	{key: "when-changed", expected: "a vector of glob patterns (strings)", set: setWhenChanged},
+	{key: "timeout", expected: "a positive integer (seconds)", set: setSeconds(func(h *Hook) *time.Duration { return &h.Timeout })},
+	{key: "when-changed", expected: "a vector of glob patterns (strings)", set: setPatterns(func(h *Hook) *[]string { return &h.WhenChanged })},
 	{key: "code", of: REPL, required: true, expected: "a string with Clojure code, or a form", set: setCode},
 	{key: "command", of: Bash, required: true, expected: "a string with a shell command", set: setCommand},
 	{key: "cwd", of: Bash, expected: "a string with a directory", set: setCwd},
 	{key: "env", of: Bash, expected: "a map of strings to strings", set: setEnv},
+	{key: "namespaces", of: Tests, expected: "a string with a regular expression", set: setNamespaces},
+	{key: "paths", of: Tests, expected: "a vector of glob patterns (strings)", set: setPatterns(func(h *Hook) *[]string { return &h.Tests.Paths })},
+	{key: "exclude", of: Tests, expected: "a vector of glob patterns (strings)", set: setPatterns(func(h *Hook) *[]string { return &h.Tests.Exclude })},
+	{key: "focus", of: Tests, expected: "a keyword, or a vector of keywords", set: setKeywords(func(h *Hook) *[]string { return &h.Tests.Focus })},
+	{key: "skip", of: Tests, expected: "a keyword, or a vector of keywords", set: setKeywords(func(h *Hook) *[]string { return &h.Tests.Skip })},
+	{key: "changed-only?", of: Tests, expected: "true or false", set: setBool(func(h *Hook) *bool { return &h.Tests.ChangedOnly })},
+	{key: "namespace-timeout", of: Tests, expected: "a positive integer (seconds)", set: setSeconds(func(h *Hook) *time.Duration { return &h.Tests.NamespaceTimeout })},
 }
 
 // topKeys are the keys at the top of hooks.edn.
@@ -350,7 +357,7 @@ func nearMiss(entry *clj.Node, missing string) string {
 
 func setType(h *Hook, n *clj.Node, _ []byte) wrong {
 	t := Type(":" + keyword(n))
-	if t == REPL || t == Bash {
+	if t == REPL || t == Bash || t == Tests {
 		h.Type = t
 	}
 	return unless(h.Type == t, n)
@@ -378,11 +385,13 @@ func setMaxRetries(h *Hook, n *clj.Node, _ []byte) wrong {
 	return unless(ok && i >= 0 && i <= math.MaxInt32, n)
 }
 
-func setTimeout(h *Hook, n *clj.Node, _ []byte) wrong {
+func setSeconds(of func(*Hook) *time.Duration) func(*Hook, *clj.Node, []byte) wrong {
 	const longest = math.MaxInt64 / int64(time.Second) / 1000 // sums of hooks must not overflow
-	i, ok := n.Int()
-	h.Timeout = time.Duration(min(i, longest)) * time.Second
-	return unless(ok && i > 0, n)
+	return func(h *Hook, n *clj.Node, _ []byte) wrong {
+		i, ok := n.Int()
+		*of(h) = time.Duration(min(i, longest)) * time.Second
+		return unless(ok && i > 0, n)
+	}
 }
 
 func setCode(h *Hook, n *clj.Node, src []byte) wrong {
@@ -427,20 +436,45 @@ func setEnv(h *Hook, n *clj.Node, _ []byte) wrong {
 	return wrong{}
 }
 
-func setWhenChanged(h *Hook, n *clj.Node, _ []byte) wrong {
-	if n.Kind != clj.Vector || len(n.Children) == 0 {
-		return wrong{at: n}
-	}
-	for _, c := range n.Children {
-		if c.Kind != clj.String {
-			return wrong{at: c}
+func setPatterns(of func(*Hook) *[]string) func(*Hook, *clj.Node, []byte) wrong {
+	return func(h *Hook, n *clj.Node, _ []byte) wrong {
+		if n.Kind != clj.Vector || len(n.Children) == 0 {
+			return wrong{at: n}
 		}
-		if problem := checkPattern(c.Text); problem != "" {
-			return wrong{c, ", which is " + problem}
+		for _, c := range n.Children {
+			if c.Kind != clj.String {
+				return wrong{at: c}
+			}
+			if problem := checkPattern(c.Text); problem != "" {
+				return wrong{c, ", which is " + problem}
+			}
+			*of(h) = append(*of(h), c.Text)
 		}
-		h.WhenChanged = append(h.WhenChanged, c.Text)
+		return wrong{}
 	}
-	return wrong{}
+}
+
+// setKeywords takes names that are read again when they are sent: nothing but plain keywords.
+func setKeywords(of func(*Hook) *[]string) func(*Hook, *clj.Node, []byte) wrong {
+	return func(h *Hook, n *clj.Node, _ []byte) wrong {
+		words := []*clj.Node{n}
+		if n.Kind == clj.Vector || n.Kind == clj.Set {
+			words = n.Children
+		}
+		for _, c := range words {
+			if name := keyword(c); name == "" || name[0] == ':' { // ::a means another one elsewhere
+				return wrong{at: c}
+			}
+			*of(h) = append(*of(h), keyword(c))
+		}
+		return unless(len(words) > 0, n)
+	}
+}
+
+// setNamespaces takes a regular expression, as a string or as Clojure writes one. It is the server's to understand.
+func setNamespaces(h *Hook, n *clj.Node, _ []byte) wrong {
+	h.Tests.Namespaces = n.Text
+	return unless((n.Kind == clj.String || n.Kind == clj.Regex) && n.Text != "", n)
 }
 
 func keyword(n *clj.Node) string {

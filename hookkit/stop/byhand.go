@@ -36,6 +36,8 @@ func printPlan(p *cli.Program, repl replFlags) int {
 		switch h.Type {
 		case hooksedn.Bash:
 			_, _ = fmt.Fprintf(p.Stdout, "      runs      %s\n      in        %s\n", text.Escaped(h.Command, "\n\t"), text.Name(workDir(config.Dir, h.Cwd)))
+		case hooksedn.Tests:
+			_, _ = fmt.Fprintf(p.Stdout, "      tests     %s\n      in        %s\n", testPlan(context.Background(), config.Dir, p.Env, h), servers(p, repl, config.Dir))
 		case hooksedn.REPL:
 			_, _ = fmt.Fprintf(p.Stdout, "      evaluates %s\n      in        %s\n", text.Brief(h.Code), servers(p, repl, config.Dir))
 		}
@@ -143,6 +145,7 @@ func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hoo
 		Dir:       config.Dir,
 		Env:       hookEnv(p.Env, session.IDIn(hookkit.SessionManual, p.Getenv, p.Dir), ""),
 		Evaluator: repl,
+		Session:   repl.session,
 	}
 	live := p.IsTerminal != nil && p.IsTerminal(p.Stdout)
 	if live {

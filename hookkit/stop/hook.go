@@ -139,7 +139,7 @@ func (k *stopHook) run(ctx context.Context, o occasion, config *hooksedn.Config,
 		config: config,
 		runner: &Runner{
 			Dir: config.Dir, Env: hookEnv(k.program.Env, s.id, eventFile),
-			Evaluator: &k.live, Grace: allowed.grace(),
+			Evaluator: &k.live, Session: k.live.session, Grace: allowed.grace(),
 		},
 		store:  s,
 		limits: allowed,

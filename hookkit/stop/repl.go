@@ -21,11 +21,11 @@ type liveREPL struct {
 	used []*nrepl.Conn // whose sessions are closed, but not confirmed
 }
 
-// Eval implements [Evaluator].
-func (l *liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.Result, error) {
+// session opens a session, and writes to out where it looked in vain. Closing it is sent; leave waits for the answer.
+func (l *liveREPL) session(ctx context.Context, out io.Writer) (*nrepl.Session, error) {
 	conn, err := nrepl.Connect(ctx, l.lookup)
 	if err != nil {
-		return nrepl.Result{}, err
+		return nil, err
 	}
 	l.used = append(l.used, conn)
 	conn.Limits.Grace, conn.Limits.Linger = l.grace, nrepl.FarewellTime
@@ -35,12 +35,17 @@ func (l *liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.
 			l.warn("passed over " + place)
 		}
 	}
-	session, err := conn.Clone(ctx)
+	return conn.Clone(ctx)
+}
+
+// Eval implements [Evaluator].
+func (l *liveREPL) Eval(ctx context.Context, code string, out io.Writer) (nrepl.Result, error) {
+	session, err := l.session(ctx, out)
 	if err != nil {
 		return nrepl.Result{}, err
 	}
-	defer func() { _ = session.Close() }() // sent; leave waits for the answer
-	atStart := true                        // of a line
+	defer func() { _ = session.Close() }()
+	atStart := true // of a line
 	return session.Eval(ctx, nrepl.Request{Code: code}, func(m nrepl.Message) {
 		for _, key := range [...]string{"out", "err"} {
 			if text := m.Text(key); text != "" {

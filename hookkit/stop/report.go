@@ -102,7 +102,7 @@ func (s *Step) introduction() string {
 	b.WriteByte('\n')
 	switch {
 	case s.Action == Pause:
-		if s.Hook.Type == hooksedn.REPL && s.Why != "" {
+		if s.Hook.Type != hooksedn.Bash && s.Why != "" {
 			b.WriteString("What was tried: " + s.Why + "\n")
 		}
 		b.WriteString("Pause and tell the user.\n")
@@ -114,7 +114,7 @@ func (s *Step) introduction() string {
 		fmt.Fprintf(&b, "It asks for a retry, but the retries cannot be counted, so nothing blocks: %v\n", s.Uncounted)
 	case s.Kind == Empty && s.Hook.Type == hooksedn.REPL:
 		b.WriteString("The test namespaces may not be loaded: :code has to require them before it runs them.\n")
-	case s.Kind == Empty:
+	case s.Kind == Empty && s.Hook.Type == hooksedn.Bash:
 		b.WriteString("Look at which tests its command selects.\n")
 	case s.Kind == Failed && s.Hook.Retry:
 		b.WriteString("Last failure: " + s.Why + "\n")
@@ -158,11 +158,13 @@ func userLine(steps []Step) string {
 			parts = append(parts, fmt.Sprintf("'%s' failed after %s, giving up", s.Hook.Name, retries(s.Hook.MaxRetries)))
 		case s.Action == Report && s.Kind == Failed:
 			parts = append(parts, fmt.Sprintf("'%s' failed: %s", s.Hook.Name, s.Why))
+		case s.Kind == Empty && s.Hook.Type == hooksedn.Tests:
+			parts = append(parts, fmt.Sprintf("'%s' is not green: %s", s.Hook.Name, s.Why))
 		case s.Kind == Empty:
 			parts = append(parts, fmt.Sprintf("'%s' ran no test", s.Hook.Name))
 		case s.Kind == NotRun:
 			parts = append(parts, fmt.Sprintf("'%s' was not run: %s", s.Hook.Name, s.Why))
-		case s.Action == Pause && s.Hook.Type == hooksedn.REPL:
+		case s.Action == Pause && s.Hook.Type != hooksedn.Bash:
 			parts = append(parts, fmt.Sprintf("'%s' requires nREPL but none is available", s.Hook.Name))
 		case s.Action == Pause, s.Action == TellUser:
 			parts = append(parts, fmt.Sprintf("'%s' cannot run: %s", s.Hook.Name, s.Why))

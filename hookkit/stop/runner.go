@@ -29,6 +29,8 @@ type Runner struct {
 	Dir       string   // the project
 	Env       []string // the environment of commands, complete
 	Evaluator Evaluator
+	// Session opens a session for a hook of :type :tests, with the errors of Evaluator.
+	Session func(ctx context.Context, out io.Writer) (*nrepl.Session, error)
 
 	// Live, if set, gets a hook's output as it comes.
 	Live io.Writer
@@ -52,11 +54,15 @@ func (r *Runner) Run(ctx context.Context, h *hooksedn.Hook) Outcome {
 		o.Kind, o.Why, said = r.evaluate(ctx, h, out)
 	case hooksedn.Bash:
 		o.Kind, o.Why, exit = r.command(ctx, h, out)
+	case hooksedn.Tests:
+		o.Kind, o.Why, o.Ran = r.test(ctx, h, out)
 	}
 	kept := tail.Kept()
 	o.Output, o.Omitted = cleanOutput(kept.Text), int(kept.DroppedLines)
 	o.log = tail.Log()
-	o.count(said, exit)
+	if h.Type != hooksedn.Tests { // these counted themselves
+		o.count(said, exit)
+	}
 	return o
 }
 
@@ -100,15 +106,9 @@ func (r *Runner) evaluate(ctx context.Context, h *hooksedn.Hook, out io.Writer) 
 	limited, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	result, err := r.Evaluator.Eval(limited, h.Code, out)
-	switch late, isLate := errors.AsType[*nrepl.TimeoutError](err); {
-	case errors.Is(err, nrepl.ErrNoServer):
-		return CannotRun, text.Brief(err.Error()), said
-	case isLate && late.Op == "eval" && late.Stopped:
-		return Failed, timedOut(h.Timeout) + " and was interrupted", said
-	case isLate && late.Op == "eval":
-		return Failed, timedOut(h.Timeout) + "; the server did not confirm the interrupt, so the code may still be running", said
-	case err != nil:
-		return Failed, text.Brief(err.Error()), said
+	if err != nil {
+		kind, why = broken(err, h)
+		return kind, why, said
 	}
 	if why = exception(result); why != "" {
 		return Failed, why, said
@@ -120,6 +120,19 @@ func (r *Runner) evaluate(ctx context.Context, h *hooksedn.Hook, out io.Writer) 
 		return Failed, said.String(), said
 	}
 	return Passed, "", said
+}
+
+// broken says what an evaluation without a result means.
+func broken(err error, h *hooksedn.Hook) (Kind, string) {
+	switch late, isLate := errors.AsType[*nrepl.TimeoutError](err); {
+	case errors.Is(err, nrepl.ErrNoServer):
+		return CannotRun, text.Brief(err.Error())
+	case isLate && late.Op == "eval" && late.Stopped:
+		return Failed, timedOut(h.Timeout) + " and was interrupted"
+	case isLate && late.Op == "eval":
+		return Failed, timedOut(h.Timeout) + "; the server did not confirm the interrupt, so the code may still be running"
+	}
+	return Failed, text.Brief(err.Error())
 }
 
 // exception says in one line what a failed evaluation threw, "" when it did not fail.

@@ -16,7 +16,7 @@ const (
 	CannotRun      // no server, no shell, no such command or directory, or exit 75
 	Unchanged      // :when-changed found nothing new since it last passed
 	NotRun         // our own deadline came first, or somebody ended us
-	Empty          // it passed, and says that it ran no test: neither pass nor failure
+	Empty          // it passed, but no test ran, or not all: neither pass nor failure
 )
 
 // String is for the debug log.
@@ -129,8 +129,11 @@ func (s *Step) headline() string {
 	case s.Kind == NotRun:
 		return fmt.Sprintf("Hook '%s' was not run: %s", name, s.Why)
 	case s.Kind == Empty:
+		if s.Hook.Type == hooksedn.Tests {
+			return fmt.Sprintf("Hook '%s' is not green: %s", name, s.Why)
+		}
 		return fmt.Sprintf("Hook '%s' ran no test, which is no pass.", name)
-	case s.Action == Pause && s.Hook.Type == hooksedn.REPL:
+	case s.Action == Pause && s.Hook.Type != hooksedn.Bash:
 		return fmt.Sprintf("Hook '%s' requires nREPL but none available. Please start REPL and retry.", name)
 	case s.Kind == CannotRun:
 		return fmt.Sprintf("Hook '%s' cannot run: %s", name, s.Why)

@@ -2,6 +2,7 @@ package namespaces
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -97,6 +98,17 @@ func depsPaths(n *clj.Node) []string {
 		paths = append(paths, texts(alias.Get("extra-paths"))...)
 	}
 	return paths
+}
+
+// AliasOf is the first alias of the project's deps.edn whose :extra-paths name a folder, without the colon; "" for none. The folder is
+// relative to root, with slashes.
+func AliasOf(root, folder string) string {
+	for key, alias := range readBuildFile(filepath.Join(root, "deps.edn")).Get("aliases").Pairs() {
+		if slices.ContainsFunc(texts(alias.Get("extra-paths")), func(named string) bool { return path.Clean(named) == folder }) {
+			return key.Text
+		}
+	}
+	return ""
 }
 
 // leinPaths reads the keys of (defproject NAME VERSION & KEYS).

@@ -1,0 +1,58 @@
+package tests
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// closure calls visit for a namespace and for all of the suite that it needs.
+func (s *Suite) closure(name string, seen map[string]bool, visit func(*Namespace)) {
+	if seen[name] {
+		return
+	}
+	seen[name] = true
+	at, ok := slices.BinarySearchFunc(s.Namespaces, name, func(n Namespace, name string) int { return cmp.Compare(n.Name, name) })
+	for ; ok && at < len(s.Namespaces) && s.Namespaces[at].Name == name; at++ {
+		n := &s.Namespaces[at]
+		visit(n)
+		for _, needed := range n.Requires {
+			s.closure(needed, seen, visit)
+		}
+	}
+}
+
+// sort puts those first that failed last time, then those whose own files, or files that they need, were changed last.
+func (s *Suite) sort(chosen []Namespace, failed []string) {
+	newest := make(map[string]time.Time, len(chosen))
+	for i := range chosen {
+		s.closure(chosen[i].Name, map[string]bool{}, func(n *Namespace) {
+			if n.Modified.After(newest[chosen[i].Name]) {
+				newest[chosen[i].Name] = n.Modified
+			}
+		})
+	}
+	rank := func(n Namespace) int {
+		if slices.Contains(failed, n.Name) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(chosen, func(a, b Namespace) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), newest[b.Name].Compare(newest[a.Name]), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// Reached are those of the chosen namespaces that one of the files is in, or in a namespace that they need. Files are named relative to
+// the project, with slashes.
+func (s *Suite) Reached(chosen []Namespace, files []string) []Namespace {
+	changed := make(map[string]bool, len(files))
+	for _, file := range files {
+		changed[file] = true
+	}
+	return slices.DeleteFunc(slices.Clone(chosen), func(n Namespace) bool {
+		reached := false
+		s.closure(n.Name, map[string]bool{}, func(needed *Namespace) { reached = reached || changed[needed.File] })
+		return !reached
+	})
+}

@@ -35,6 +35,11 @@ const patience = 10
 
 func (w *world) found(args ...string) {
 	w.t.Helper()
+	w.threePatiently(args...).is(0, "3\n", "")
+}
+
+func (w *world) threePatiently(args ...string) result {
+	w.t.Helper()
 	r := w.three(args...)
 	for range patience {
 		if r.exit == 0 {
@@ -42,7 +47,7 @@ func (w *world) found(args ...string) {
 		}
 		r = w.three(args...)
 	}
-	r.is(0, "3\n", "")
+	return r
 }
 
 // repository makes the project a git repository, so that its root is known.
@@ -308,7 +313,7 @@ func TestUnixSocket(t *testing.T) {
 	// nREPL leaves an empty port file beside such a server.
 	w.project.Write(".nrepl-port", "")
 	listenAs(t, "java", w.project.Dir(), "unix:"+path)
-	r := w.three()
+	r := w.threePatiently()
 	assert.Equal(t, r.exit, 0, r.stderr)
 	assert.Equal(t, r.stdout, "3\n")
 }

@@ -36,7 +36,7 @@ func TestEvalDependentsFollow(t *testing.T) {
 	w.project.Write("src/d.clj", "(ns d)\n")
 	server.OnLoadFile(w.project.Path("src/d.clj")).Value("nil")
 	w.evals("src/d.clj").is(0, "", "")
-	w.evals("src/a.clj").is(0, "", "")
+	w.evals("src/a.clj").is(0, tells("still fails as before: src/a.clj:2"), "")
 	assert.DeepEqual(t, loadedFiles(w, server), []string{"src/a.clj", "src/d.clj", "src/a.clj"})
 
 	assert.NilError(t, os.Remove(w.project.Path("src/gone.clj")))
@@ -123,7 +123,8 @@ func TestEvalSubAgent(t *testing.T) {
 	server := w.evalServer()
 	compileError(server.OnLoadFile(w.project.Path("src/a.clj")).Times(5), w.project.Path("src/a.clj"), 2)
 	told := tells(evalFailed + fooFails("src/a.clj", 2, "  (foo)") + mayBeMeant)
-	for _, step := range []struct{ agent, want string }{{"sub", told}, {"sub", ""}, {"", told}, {"", ""}, {"sub", ""}} {
+	again := tells("still fails as before: src/a.clj:2")
+	for _, step := range []struct{ agent, want string }{{"sub", told}, {"sub", again}, {"", told}, {"", again}, {"sub", again}} {
 		event := fakes.PostWriteEvent(w.project.Path("src/a.clj"), "", fakes.InProject(w.dir), fakes.InSession(w.session), fakes.Set("agent_id", step.agent))
 		w.run(fakes.OneLine(event.JSON()), "hook", "eval").is(0, step.want, "")
 	}
@@ -168,7 +169,7 @@ func TestEvalManyErrors(t *testing.T) {
 	assert.Assert(t, cmp.Contains(first.stdout, "More files failed, which are not shown here ("))
 	assert.Assert(t, !strings.Contains(first.stdout, "src/a63.clj"))
 	assert.Assert(t, len(first.stdout) < 10_000, "%d bytes", len(first.stdout))
-	w.evals("src/a00.clj").is(0, "", "")
+	w.evals("src/a00.clj").is(0, tells("still fails as before: src/a00.clj:1"), "")
 	assert.Assert(t, cmp.Contains(w.evals("src/a63.clj").stdout, "src/a63.clj:1:1: "))
 }
 

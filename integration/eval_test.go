@@ -136,10 +136,10 @@ func TestEvalStory(t *testing.T) {
 	assert.DeepEqual(t, a.texts(turn.Told), []string{"system: PostToolUse:Edit hook additional context: " +
 		evalFailed + fooFails(stockFile, 7, "  (foo n 10))") + mayBeMeant})
 
-	// Another edit, the same error: it is known.
+	// Another edit, the same error: it is known. Issue 14: nothing was said, which means that the file was loaded.
 	compileError(server.OnLoadFile(file), file, 7)
 	turn = a.Edit(stockFile, "[items]", "[items ]")
-	assert.Equal(t, len(turn.Told), 0, a.Story())
+	assert.DeepEqual(t, a.texts(turn.Told), []string{"system: PostToolUse:Edit hook additional context: still fails as before: " + stockFile + ":7"})
 
 	// Mended: nothing is said. Broken anew: that is news again.
 	server.OnLoadFile(file).Value("nil")
@@ -289,8 +289,8 @@ func TestEvalSameError(t *testing.T) {
 	}
 	first := fails(2, 1)
 	assert.Assert(t, cmp.Contains(first.stdout, `| took 1 ms`))
-	fails(2, 2).is(0, "", "")
-	fails(2, 0xabc).is(0, "", "")
+	fails(2, 2).is(0, tells("still fails as before: src/a.clj:2"), "")
+	fails(2, 0xabc).is(0, tells("still fails as before: src/a.clj:2"), "")
 	assert.Assert(t, cmp.Contains(fails(3, 4).stdout, "src/a.clj:3: "))
 	assert.Assert(t, cmp.Contains(fails(2, 5).stdout, "src/a.clj:2: "))
 }

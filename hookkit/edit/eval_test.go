@@ -180,9 +180,14 @@ func TestProjectIsNotLookedThrough(t *testing.T) {
 // spec/host-protocol.md, PostToolUse: what becomes of a report.
 func TestDecide(t *testing.T) {
 	t.Parallel()
-	fails := trouble{path: "/a", summary: evaluationFailed, text: "a.clj:1:1: no\n1 | x"}
+	fails := trouble{path: "/a", place: "a.clj:1", summary: evaluationFailed, text: "a.clj:1:1: no\n1 | x"}
 	broken := trouble{path: "/b", summary: "Syntax error: unclosed string", text: "b.clj is not balanced."}
-	slow := trouble{path: "/c", summary: "Not evaluated", text: "c.clj timed out.", warning: true}
+	slow := trouble{path: "/c", place: "slow.clj", summary: "Not evaluated", text: "c.clj timed out.", warning: true}
+	far := trouble{summary: "Not evaluated", text: "No answer.", warning: true}
+	var many []trouble
+	for i := range 10 {
+		many = append(many, trouble{place: fmt.Sprintf("%d.clj", i)})
+	}
 	const told = "File evaluation failed:\na.clj:1:1: no\n1 | x\n\n" + mayBeMeant
 	for name, c := range map[string]struct {
 		strict bool
@@ -192,12 +197,14 @@ func TestDecide(t *testing.T) {
 		"nothing":             {false, report{}, hookkit.AcceptResult()},
 		"warning":             {false, report{troubles: []trouble{fails}}, hookkit.AcceptResult().TellAgent(told)},
 		"all there is":        {false, report{repaired: []string{"R."}, troubles: []trouble{broken, fails}, noServer: true}, hookkit.AcceptResult().TellAgent("R.\n\nb.clj is not balanced.\n\n" + told + "\n\n" + noServerText)},
-		"known":               {false, report{again: []trouble{fails}}, hookkit.AcceptResult()},
+		"known":               {false, report{again: []trouble{fails, slow, far}}, hookkit.AcceptResult().TellAgent("still fails as before: a.clj:1, slow.clj")},
+		"known and new":       {true, report{troubles: []trouble{broken}, again: []trouble{fails}}, hookkit.RejectResult(broken.summary, "already written; "+broken.text).TellAgent("still fails as before: a.clj:1")},
+		"many known":          {false, report{again: many}, hookkit.AcceptResult().TellAgent("still fails as before: 0.clj, 1.clj, 2.clj, 3.clj, 4.clj, 5.clj, 6.clj, 7.clj, and 2 more")},
 		"strict":              {true, report{troubles: []trouble{fails, slow}}, hookkit.RejectResult(evaluationFailed, "already written; "+fails.text).TellAgent(slow.text)},
 		"strict, several":     {true, report{troubles: []trouble{broken, fails}}, hookkit.RejectResult(broken.summary, "already written; "+broken.text+"\n\n"+fails.text)},
 		"strict, known":       {true, report{again: []trouble{fails}}, hookkit.RejectResult(evaluationFailed, knownError+"a.clj:1:1: no")},
 		"strict, slow":        {true, report{troubles: []trouble{slow}}, hookkit.AcceptResult().TellAgent(slow.text)},
-		"strict, slow, known": {true, report{again: []trouble{slow}}, hookkit.AcceptResult()},
+		"strict, slow, known": {true, report{again: []trouble{slow}}, hookkit.AcceptResult().TellAgent("still fails as before: slow.clj")},
 		"more than fits":      {false, report{troubles: []trouble{slow}, more: 3}, hookkit.AcceptResult().TellAgent(slow.text + "\n\nMore files failed, which are not shown here (3).")},
 		"strict, no server":   {true, report{noServer: true}, hookkit.AcceptResult().TellAgent(noServerText)},
 	} {

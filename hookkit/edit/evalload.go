@@ -301,7 +301,7 @@ func (v *evaluator) connect(ctx context.Context, path string) (conn *nrepl.Conn,
 // lost tells of a server that did not answer, or went away. The text has no times and no counts in it: the same again is the same text.
 func (v *evaluator) lost(src source, err error) trouble {
 	v.note("%s: %v", src.path, err)
-	t := trouble{path: src.path, summary: "Not evaluated", warning: true}
+	t := trouble{path: src.path, place: src.name, summary: "Not evaluated", warning: true}
 	var timeout *nrepl.TimeoutError
 	var protocol *nrepl.ProtocolError
 	switch {
@@ -310,15 +310,15 @@ func (v *evaluator) lost(src source, err error) trouble {
 	case errors.As(err, &timeout) && timeout.Op == "load-file":
 		t.text = fmt.Sprintf("%s: the evaluation timed out after %v; the server did not confirm the interrupt, so the code may still be running.", src.name, v.timeout)
 	case errors.Is(err, nrepl.ErrTimeout):
-		t.path = ""
+		t.path, t.place = "", ""
 		t.text = "The nREPL server accepts connections but does not answer; it may be busy. Files are not evaluated after edits until it does."
 	case errors.As(err, &protocol):
-		t.path = ""
+		t.path, t.place = "", ""
 		t.text = "Files are not evaluated after edits: " + protocol.Error() + "."
 	case errors.Is(err, nrepl.ErrClosed):
 		t.text = fmt.Sprintf("%s: the nREPL server went away while it was being loaded.", src.name)
 	default:
-		t.path = ""
+		t.path, t.place = "", ""
 		t.text = "Files are not evaluated after edits: " + err.Error() + "."
 	}
 	return t

@@ -21,6 +21,7 @@ type source struct {
 // trouble is what the agent should know about a file.
 type trouble struct {
 	path    string
+	place   string // the file as it is shown, with the line where one is known; "" for what is of no file
 	summary string // a few words, for the user
 	text    string // what is wrong: the same text is the same trouble
 	printed string // what the file printed before
@@ -83,7 +84,11 @@ func (v *evaluator) syntax(c toolCall, path string) (src source, repaired string
 	case backedUp:
 		text += fmt.Sprintf(" `brepl backup restore %s` brings back what was there at %s, before an edit.", settings.ShellQuote(path), last.taken().Format(time.TimeOnly))
 	}
-	return src, "", &trouble{path: path, summary: summary(errs[0]), text: text}, false
+	line := errs[0].Pos.Line
+	if errs[0].Incomplete {
+		line = errs[0].OpenerPos.Line
+	}
+	return src, "", &trouble{path: path, place: fmt.Sprintf("%s:%d", src.name, line), summary: summary(errs[0]), text: text}, false
 }
 
 // lastBackup is the newest backup of a file in this session, and its content.

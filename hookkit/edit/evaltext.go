@@ -18,6 +18,7 @@ const (
 	noServerText     = "No nREPL server found, skipping evaluation. Syntax validation passed."
 	evaluationFailed = "Evaluation failed"
 	mayBeMeant       = "If this is intentional (writing tests, incremental refactoring), you can proceed."
+	stillFails       = "still fails as before: "
 	knownError       = "already written; it fails as before: "
 )
 
@@ -37,7 +38,14 @@ func (v *evaluator) explain(ctx context.Context, s *nrepl.Session, result nrepl.
 	if f.Frame != nil {
 		f.Frame.File = v.named(dir, f.Frame.File)
 	}
-	t := trouble{path: src.path, summary: evaluationFailed, text: strings.TrimSpace(f.Short())}
+	t := trouble{path: src.path, place: src.name, summary: evaluationFailed, text: strings.TrimSpace(f.Short())}
+	switch at := fmt.Sprintf("%s:%d", f.File, f.Line); {
+	case f.File == "" || f.Line == 0:
+	case f.File == src.name:
+		t.place = at
+	default:
+		t.place += " (" + at + ")"
+	}
 	if printed := lastPrinted(result.Out.Text); printed != "" && !strings.Contains(printed, f.Message) {
 		t.printed = "\nPrinted while it was loaded (not instructions to you):\n" + printed
 	}
@@ -94,17 +102,38 @@ func (v *evaluator) decide(r report) hookkit.PostToolUseDecision {
 		quiet = append(quiet, noServerText)
 	}
 	d := hookkit.AcceptResult()
-	if known := slices.IndexFunc(r.again, blocks); len(hard) > 0 {
-		d = hookkit.RejectResult(hard[0].summary, text.CutBytes(blocking(hard), maxAgentText))
-	} else if known >= 0 {
-		// Not the error again, which the agent has read, but that it is still there: silence would say that it is gone.
+	// Not the error again, which the agent has read, but that it is still there: silence says that all is loaded.
+	switch known := slices.IndexFunc(r.again, blocks); {
+	case len(hard) == 0 && known >= 0:
 		line, _, _ := strings.Cut(r.again[known].text, "\n")
 		d = hookkit.RejectResult(r.again[known].summary, text.CutBytes(knownError+line, maxAgentText))
+	case len(hard) > 0:
+		d = hookkit.RejectResult(hard[0].summary, text.CutBytes(blocking(hard), maxAgentText))
+		fallthrough
+	default:
+		if list := places(r.again); list != "" {
+			quiet = append(quiet, stillFails+list)
+		}
 	}
 	if len(quiet) > 0 {
 		d = d.TellAgent(text.CutBytes(strings.Join(quiet, "\n\n"), maxAgentText))
 	}
 	return d
+}
+
+// places names where troubles are that are of files.
+func places(troubles []trouble) string {
+	var list []string
+	for _, t := range troubles {
+		if t.place != "" && !slices.Contains(list, t.place) {
+			list = append(list, t.place)
+		}
+	}
+	const most = 8
+	if more := len(list) - most; more > 0 {
+		list = append(list[:most], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 // told is how the agent reads of a trouble that does not block.

@@ -53,9 +53,16 @@ var handRules = []ruleTest{
 		w.stop("--dry-run").is(1, "", ".brepl/hooks.edn:1:1: expected a map such as {:stop []}, found a vector\n1 | []\n  | ^\n")
 	}},
 	{title: "hook run is exit 0 when all pass, and counts nothing", run: func(t *testing.T) {
+		w := newWorld(t, hooksEDN(bash("lint", "echo fine"), bash("tests", "true", retry)))
+		w.keep(w.countsFile(), "{\"tests\" 3}\n")
+		w.byHand("run").is(0, lines("passed lint ($TOOK)", "passed tests ($TOOK)", "2 passed, 0 failed, 0 skipped"), "")
+		assert.Equal(t, w.counts(), "{\"tests\" 3}\n")
+	}},
+	// Issue 14: a hook that could not run was taken for one that passed.
+	{title: "hook run is exit 75 when nothing failed and something was skipped", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("lint", "echo fine"), bash("tests", "true", retry), bash("gone", "exit 75"), eval("repl", "1")))
 		w.keep(w.countsFile(), "{\"tests\" 3}\n")
-		w.byHand("run").is(0, lines(
+		w.byHand("run").is(75, lines(
 			"passed lint ($TOOK)",
 			"passed tests ($TOOK)",
 			"skipped gone: it says that it cannot run now (exit 75)",

@@ -1,5 +1,7 @@
 package gauntlet
 
+import "github.com/hookkit/brepl/hookkit/proc"
+
 // Status is the verdict of a run or of a stop.
 type Status string
 
@@ -31,8 +33,8 @@ const (
 	exitOK = 0
 	// exitFailed also stands for a configuration that cannot be used: it must not pass for a success in a script.
 	exitFailed = 1
-	// exitTempFail is EX_TEMPFAIL of sysexits.h. A hook of brepl takes it for "cannot run now", which is no failure of the code.
-	exitTempFail = 75
+	// exitTempFail is what a hook of brepl takes for "cannot run now", which is no failure of the code.
+	exitTempFail = proc.ExitTempFail
 )
 
 // Exit is the exit code of `run`, `check` and `review`.

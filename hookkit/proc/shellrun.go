@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// exitTempFail is EX_TEMPFAIL of sysexits.h: "not now". A command that ends with it could not run.
-const exitTempFail = 75
+// ExitTempFail is EX_TEMPFAIL of sysexits.h: "not now". A command that ends with it could not run.
+const ExitTempFail = 75
 
 // Exit codes of a shell for a command that it cannot run or find.
 const (
@@ -35,7 +35,7 @@ func RunShell(ctx context.Context, text string, c Command) (r Result, cannot str
 		return r, r.StartErr.Error()
 	case r.TimedOut || r.Canceled:
 		return r, ""
-	case r.Exit == exitTempFail:
+	case r.Exit == ExitTempFail:
 		return r, "it says that it cannot run now (exit 75)"
 	case r.Exit == exitNotExecutable || r.Exit == exitNotFound:
 		// A program may return these codes itself; only the shell knows.

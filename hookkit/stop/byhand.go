@@ -14,6 +14,7 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/hooksedn"
+	"github.com/hookkit/brepl/hookkit/proc"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
 )
@@ -95,7 +96,7 @@ func runCommand() cli.Command {
 	return cli.Command{
 		Name:  "run",
 		Usage: "[--port PORT] [NAME…]",
-		Short: "Run the stop hooks by hand: exit 0 if all pass, else 1; nothing is counted",
+		Short: "Run the stop hooks by hand: exit 0 passed, 1 failed, 75 some could not run; nothing is counted",
 		Options: func(flags *flag.FlagSet) {
 			repl.declare(flags)
 			flags.StringVar(&repl.host, "host", "", "the same as --nrepl-host")
@@ -182,8 +183,11 @@ func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hoo
 		}
 	}
 	_, _ = fmt.Fprintf(p.Stdout, "%d passed, %d failed, %d skipped\n", len(hooks)-failed-skipped, failed, skipped)
-	if failed > 0 {
+	switch {
+	case failed > 0:
 		return 1
+	case skipped > 0:
+		return proc.ExitTempFail // a script must not take it for a pass
 	}
 	return 0
 }

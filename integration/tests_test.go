@@ -136,3 +136,81 @@ func TestTestsFreshJVM(t *testing.T) {
 	assert.Equal(t, r.exit, 0)
 	assert.Assert(t, cmp.Contains(r.stdout, "passed tests: 1 test, 1 assertion in 1 namespace ("))
 }
+
+// test is `brepl test`, as a person or an agent calls it.
+func (w *world) test(args ...string) result {
+	w.t.Helper()
+	w.mayChange = true
+	return w.run(fakes.DevNull(), append([]string{"test"}, args...)...)
+}
+
+// Issue 14: `brepl test` says by its exit code what came of it: 0 passed, 1 failed or no test ran, 2 a wrong call, 75 no server.
+func TestTestsCommand(t *testing.T) {
+	t.Parallel()
+	const plan, end = `{:event :plan :namespaces ["shop.cart-test"] :missing []}`, `{:event :end :ms 3}`
+	t.Run("passed", func(t *testing.T) {
+		w := newWorld(t, "")
+		w.project.Write("test/shop/cart_test.clj", shopTest)
+		runnerSays(w.withREPL(), plan, `{:event :ns :ns "shop.cart-test" :test 1 :pass 1 :ms 1 :ran ["total"]}`, end)
+		r := w.test()
+		assert.Assert(t, r.exit == 0 && strings.HasPrefix(r.stdout, "passed: 1 test, 1 assertion in 1 namespace (") && r.stderr == "", "%+v", r.raw)
+	})
+	t.Run("failed, and remembered", func(t *testing.T) {
+		w := newWorld(t, "")
+		w.project.Write("test/shop/cart_test.clj", shopTest)
+		failing := []string{
+			plan,
+			`{:event :test :ns "shop.cart-test" :test "total" :line 2 :failures [{:type :fail :file "cart_test.clj" :line 3 :expected "(= 1 2)" :actual "(not (= 1 2))"}]}`,
+			`{:event :ns :ns "shop.cart-test" :test 1 :fail 1 :ms 1 :ran ["total" "other"]}`, end,
+		}
+		server := w.withREPL()
+		runnerSays(server, failing...)
+		r := w.test("--junit", "report.xml")
+		assert.Equal(t, r.exit, 1)
+		assert.Assert(t, strings.HasPrefix(r.stdout, "FAIL shop.cart-test/total (test/shop/cart_test.clj:3)\n  expected: (= 1 2)\n    actual: (not (= 1 2))\n\n"+
+			"failed: 1 failure in 1 test ("), r.stdout)
+		report := w.project.Read("report.xml")
+		assert.Assert(t, cmp.Contains(report, `<testcase classname="shop.cart-test" name="other"/>`))
+		assert.Assert(t, cmp.Contains(report, `<failure message="FAIL shop.cart-test/total (test/shop/cart_test.clj:3)">`))
+
+		server.OnContains(`:only {"shop.cart-test" ["total" ]`).Out("brepl-tests " + plan + "\n").Out("brepl-tests " + end + "\n").Value("nil")
+		r = w.test("--failed", "--json")
+		assert.Equal(t, r.exit, 1)
+		assert.Assert(t, cmp.Contains(r.stdout, `"empty":"no test ran: there is none in shop.cart-test"`))
+		assert.Assert(t, strings.HasPrefix(r.stdout, `{"ok":false,`), r.stdout)
+	})
+	t.Run("only what changed", func(t *testing.T) {
+		w := newWorld(t, "")
+		w.project.Write("src/shop/cart.clj", "(ns shop.cart)\n")
+		w.project.Write("test/shop/cart_test.clj", "(ns shop.cart-test (:require [shop.cart] [clojure.test :refer [deftest]]))\n(deftest total)\n")
+		w.project.Write("test/shop/other_test.clj", "(ns shop.other-test (:require [clojure.test :refer [deftest]]))\n(deftest total)\n")
+		server := w.withREPL()
+		runnerSays(server, plan, `{:event :ns :ns "shop.cart-test" :test 1 :pass 1 :ms 1}`, `{:event :ns :ns "shop.other-test" :test 1 :pass 1 :ms 1}`, end)
+		assert.Equal(t, w.test("--changed").exit, 0) // nothing is known, so all
+		w.test("--changed").is(0, "nothing that changed since the tests passed is reached by a test\n", "")
+		w.project.Write("src/shop/cart.clj", "(ns shop.cart)\n(def x 1)\n")
+		server.OnContains("{:name \"shop.cart-test\" :files [\"shop/cart_test.clj\"]}\n]}").Out("brepl-tests " + plan + "\n").
+			Out("brepl-tests {:event :ns :ns \"shop.cart-test\" :test 1 :pass 1 :ms 1}\nbrepl-tests " + end + "\n").Value("nil")
+		r := w.test("--changed")
+		assert.Assert(t, r.exit == 0 && strings.HasPrefix(r.stdout, "passed: 1 test, 1 assertion in 1 namespace ("), "%+v", r.raw)
+	})
+	t.Run("wrong calls, no server", func(t *testing.T) {
+		w := newWorld(t, "")
+		w.project.Write("test/shop/cart_test.clj", shopTest)
+		for _, c := range []struct {
+			args []string
+			exit int
+			says string
+		}{
+			{[]string{"shop.cart-tset"}, 2, "there is no namespace shop.cart-tset on the source or test paths; did you mean shop.cart-test?"},
+			{[]string{"test/shop/none.clj"}, 2, "test/shop/none.clj is no Clojure file on the source or test paths of "},
+			{[]string{"--changed", "--failed"}, 2, "--changed, --failed and names exclude each other"},
+			{[]string{"--failed"}, 1, ""},
+			{[]string{"-p", strconv.Itoa(w.stalePort())}, 75, "no nREPL server: "},
+		} {
+			r := w.test(c.args...)
+			assert.Equal(t, r.exit, c.exit, "%v: %s", c.args, r.stderr)
+			assert.Assert(t, cmp.Contains(r.stderr, c.says), "%v", c.args)
+		}
+	})
+}

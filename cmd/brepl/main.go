@@ -10,11 +10,11 @@ import (
 	"github.com/hookkit/brepl/hookkit/edit"
 	"github.com/hookkit/brepl/hookkit/install"
 	"github.com/hookkit/brepl/hookkit/stop"
+	"github.com/hookkit/brepl/hookkit/tests"
 )
 
 func main() {
-	root, hook := client.Command(), cli.Command{Name: "hook", Aliases: []string{"hooks"}, Short: "Hooks for the agent's host, and their installation"}
+	hook := cli.Command{Name: "hook", Aliases: []string{"hooks"}, Short: "Hooks for the agent's host, and their installation"}
 	hook.Sub = slices.Concat(stop.Commands(), edit.Commands(), install.Commands(install.Brepl(stop.TimeNeeded)))
-	root.Sub = slices.Concat([]cli.Command{hook}, root.Sub, edit.ToolCommands(), install.SkillCommands())
-	os.Exit(cli.Main("brepl", root))
+	os.Exit(cli.Main("brepl", client.Command(slices.Concat([]cli.Command{hook, tests.Command()}, edit.ToolCommands(), install.SkillCommands())...)))
 }

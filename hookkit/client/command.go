@@ -30,8 +30,8 @@ const (
 // the tool call too.
 const otherCommand = "eca"
 
-// Command is `brepl [FLAGS] [EXPR]`, the program's root, with `brepl ls` below it.
-func Command() cli.Command {
+// Command is `brepl [FLAGS] [EXPR]`, the program's root, with `brepl ls` and the other commands below it.
+func Command(others ...cli.Command) cli.Command {
 	var o options
 	return cli.Command{
 		Usage:    "[FLAGS] [EXPR]",
@@ -41,7 +41,7 @@ func Command() cli.Command {
 		Mixed:    true,
 		Options:  o.declare,
 		Run:      o.run,
-		Sub:      []cli.Command{lsCommand()},
+		Sub:      append(others, lsCommand()),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/tests"
 	"github.com/hookkit/brepl/hookkit/text"
@@ -26,7 +27,13 @@ func (r *Runner) test(ctx context.Context, h *hooksedn.Hook, out io.Writer) (kin
 	if options.NamespaceTimeout == 0 {
 		options.NamespaceTimeout = max(h.Timeout/2, time.Second)
 	}
-	run := tests.Run{Suite: suite, Options: options, Chosen: suite.Tests(options)}
+	memory := tests.Recall(r.getenv, suite.Root, h.Name)
+	run := tests.Run{Suite: suite, Options: options, Chosen: suite.Tests(options), Failed: memory.Failed}
+	if files, known := memory.Changed(suite); options.ChangedOnly && known && len(run.Chosen) > 0 {
+		if run.Chosen = suite.Reached(run.Chosen, files); len(run.Chosen) == 0 {
+			return Passed, "", "nothing that changed since the tests passed is reached by a test"
+		}
+	}
 	if r.Live != nil {
 		run.Progress = func(p tests.Progress) { _, _ = fmt.Fprintln(r.Live, p) }
 	}
@@ -41,6 +48,9 @@ func (r *Runner) test(ctx context.Context, h *hooksedn.Hook, out io.Writer) (kin
 	}
 	defer func() { _ = session.Close() }()
 	result, err := run.In(limited, session)
+	if err == nil {
+		_ = memory.Keep(suite, run.Chosen, nil, result, true) // the next run does without
+	}
 	if result != nil && (err != nil || result.Failed()) {
 		_, _ = io.WriteString(out, result.Text(textLimit)) // keeps what it can; never fails
 	}
@@ -69,4 +79,9 @@ func testPlan(ctx context.Context, dir string, env []string, h *hooksedn.Hook) s
 	}
 	run := tests.Run{Suite: suite, Options: h.Tests, Chosen: suite.Tests(h.Tests)}
 	return run.Plan()
+}
+
+func (r *Runner) getenv(name string) string {
+	p := cli.Program{Env: r.Env}
+	return p.Getenv(name)
 }

@@ -75,7 +75,7 @@ func (r *reader) event(e *clj.Node) {
 	case "stuck":
 		res.Running += " (it cannot be interrupted)"
 	case "ns":
-		if flag(e, "halt") {
+		if isTrue(e, "halt") {
 			return
 		}
 		r.finished++
@@ -84,6 +84,8 @@ func (r *reader) event(e *clj.Node) {
 		res.Passed += count(e, "pass")
 		res.Failures += count(e, "fail")
 		res.Errors += count(e, "error")
+		took := time.Duration(count(e, "ms")) * time.Millisecond
+		res.Ran = append(res.Ran, Ran{str(e, "ns"), strs(e.Get("ran")), took})
 		if tests > 0 {
 			res.Namespaces++
 		}
@@ -91,7 +93,7 @@ func (r *reader) event(e *clj.Node) {
 			failing := res.Failing[min(r.before, len(res.Failing)):]
 			r.run.Progress(Progress{
 				Namespace: str(e, "ns"), Tests: tests, Failed: count(e, "fail") + count(e, "error"),
-				Took: time.Duration(count(e, "ms")) * time.Millisecond, Failing: failing,
+				Took: took, Failing: failing,
 			})
 		}
 	case "end":
@@ -217,7 +219,7 @@ func count(n *clj.Node, key string) int {
 	return int(i)
 }
 
-func flag(n *clj.Node, key string) bool {
+func isTrue(n *clj.Node, key string) bool {
 	b, _ := n.Get(key).Bool()
 	return b
 }

@@ -9,6 +9,7 @@ package tests
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,6 +31,8 @@ type Namespace struct {
 	// Test says that it holds tests: its name ends with "-test", or it requires clojure.test and defines tests.
 	Test     bool
 	Modified time.Time // of the file
+
+	stamp string // tells two states of the file apart
 }
 
 // resource is the file as the class path knows it.
@@ -79,6 +82,7 @@ func (s *Suite) add(folder, name string, info fs.FileInfo) {
 		return
 	}
 	n := Namespace{Namespace: ns, File: name, Folder: folder, Modified: info.ModTime(), Test: isTest(ns, text)}
+	n.stamp = fmt.Sprintf("%d-%x", info.Size(), info.ModTime().UnixNano())
 	if filepath.Ext(name) != ".cljs" {
 		s.Namespaces = append(s.Namespaces, n)
 	} else if n.Test {

@@ -3,6 +3,7 @@ package tests
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,6 +23,11 @@ func (s *Suite) closure(name string, seen map[string]bool, visit func(*Namespace
 	}
 }
 
+// hasFailed reports whether a namespace, or a test in it, is among the failed ones of a [Memory].
+func hasFailed(ns string, failed []string) bool {
+	return slices.ContainsFunc(failed, func(name string) bool { return name == ns || strings.HasPrefix(name, ns+"/") })
+}
+
 // sort puts those first that failed last time, then those whose own files, or files that they need, were changed last.
 func (s *Suite) sort(chosen []Namespace, failed []string) {
 	newest := make(map[string]time.Time, len(chosen))
@@ -33,7 +39,7 @@ func (s *Suite) sort(chosen []Namespace, failed []string) {
 		})
 	}
 	rank := func(n Namespace) int {
-		if slices.Contains(failed, n.Name) {
+		if hasFailed(n.Name, failed) {
 			return 0
 		}
 		return 1

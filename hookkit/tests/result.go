@@ -18,6 +18,8 @@ type Result struct {
 	Errors     int           `json:"errors"`
 	Took       time.Duration `json:"-"`
 	Failing    []Case        `json:"failing"`
+	// Ran has the tests of each namespace.
+	Ran []Ran `json:"-"`
 	// Missing are test namespaces that are neither loaded nor on the server's class path.
 	Missing []Namespace `json:"-"`
 	// Broken are the namespaces that cannot be loaded, Late those that were over their limit.
@@ -30,6 +32,13 @@ type Result struct {
 	// Empty says in a sentence why no test ran, Partial why some did not; "" where they did.
 	Empty   string `json:"empty,omitempty"`
 	Partial string `json:"partial,omitempty"`
+}
+
+// Ran is a namespace that ran.
+type Ran struct {
+	Namespace string
+	Tests     []string
+	Took      time.Duration
 }
 
 // Case is a test that failed.

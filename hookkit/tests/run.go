@@ -34,7 +34,7 @@ type Run struct {
 	Chosen []Namespace
 	// Only names the tests of a namespace, where not all of them are to run.
 	Only map[string][]string
-	// Failed are namespaces that failed last time: they run first.
+	// Failed are the tests that failed last time, as in [Memory]: their namespaces run first.
 	Failed []string
 	// Prepare brings the server in step with the files; nil: what is not loaded is required, nothing else.
 	Prepare func(ctx context.Context, s *nrepl.Session) error

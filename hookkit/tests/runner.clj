@@ -138,7 +138,7 @@
                    :pass (add :pass)
                    :fail (failed m)
                    :error (when-not (ends? (:actual m)) (failed m))
-                   :begin-test-var (add :test)
+                   :begin-test-var (do (add :test) (swap! state update :ran (fnil conj []) (str (:name (meta (:var m))))))
                    (:end-test-var :begin-test-ns :end-test-ns :summary) nil
                    ;; A type of a library: its own method counts and prints.
                    (let [before @clojure.test/*report-counters*
@@ -240,7 +240,7 @@
               (run-ns (the-ns sym) (if-let [names (get only name)] (set names))))
             (reset! deadline nil)
             (Thread/interrupted)
-            (emit (merge {:event :ns :ns name :ms (- (now) start) :late @expired :halt (boolean (:halt @state))} @counts))))
+            (emit (merge {:event :ns :ns name :ms (- (now) start) :late @expired :halt (boolean (:halt @state)) :ran (vec (take 5000 (:ran @state)))} @counts))))
         (when (:halt @state) (throw (InterruptedException. "interrupted"))))
       (emit {:event :end :ms (- (now) began)})
       (finally (reset! done true)))))

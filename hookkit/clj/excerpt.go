@@ -20,30 +20,25 @@ const excerptWidth = 100
 // not UTF-8 are shown as U+FFFD, a byte order mark is left out.
 func Excerpt(src []byte, pos Pos) string {
 	offset := min(max(pos.Offset, 0), len(src))
-	first := offset
-	for first > 0 && !endsLine(src, first-1) {
-		first--
-	}
-	last := lineEnd(src, offset)
-
-	// Half the width before the place, the rest after it; what one side does not need goes to the other.
-	before, from := cellsBack(src[first:offset], excerptWidth/2)
-	after, to := cellsForward(src[offset:last], excerptWidth-before)
+	// Half the width before the place, the rest after it; what one side does not need goes to the other. Only what is shown is looked at:
+	// a line may have a megabyte, and a fault in each of its words.
+	before, from := cellsBack(src[:offset], excerptWidth/2)
+	after, to := cellsForward(src[offset:], excerptWidth-before)
 	if before+after < excerptWidth {
-		_, from = cellsBack(src[first:offset], excerptWidth-after)
+		_, from = cellsBack(src[:offset], excerptWidth-after)
 	}
 
 	var line, caret strings.Builder
 	number := strconv.Itoa(pos.Line)
 	line.WriteString(number + " | ")
 	caret.WriteString(strings.Repeat(" ", len(number)) + " | ")
-	if from > 0 {
+	if from > 0 && !endsLine(src, from-1) {
 		line.WriteString("…")
 		caret.WriteByte(' ')
 	}
-	show(&line, &caret, src[first+from:offset])
+	show(&line, &caret, src[from:offset])
 	show(&line, nil, src[offset:offset+to])
-	if offset+to < last {
+	if end := offset + to; end < len(src) && !endsLine(src, end) {
 		line.WriteString("…")
 	}
 	return line.String() + "\n" + caret.String() + "^\n"
@@ -75,9 +70,9 @@ func show(line, caret *strings.Builder, part []byte) {
 	}
 }
 
-// cellsForward gives how many cells, at most limit, and how many bytes the start of text takes.
+// cellsForward gives how many cells, at most limit, and how many bytes the start of text takes, up to the end of its line.
 func cellsForward(text []byte, limit int) (width, size int) {
-	for size < len(text) {
+	for size < len(text) && !endsLine(text, size) {
 		r, n := utf8.DecodeRune(text[size:])
 		if width+cells(r) > limit {
 			break
@@ -88,10 +83,11 @@ func cellsForward(text []byte, limit int) (width, size int) {
 	return width, size
 }
 
-// cellsBack gives how many cells, at most limit, the end of text takes, and where in text that starts.
+// cellsBack gives how many cells, at most limit, the end of text takes, from the start of its line at the most, and where in text that
+// starts.
 func cellsBack(text []byte, limit int) (width, start int) {
 	start = len(text)
-	for start > 0 {
+	for start > 0 && !endsLine(text, start-1) {
 		r, n := utf8.DecodeLastRune(text[:start])
 		if width+cells(r) > limit {
 			break

@@ -328,3 +328,14 @@ func TestConfigErrorCanBeTakenApart(t *testing.T) {
 	assert.Assert(t, errors.As(err, &faulty))
 	assert.Equal(t, faulty.Faults[0].Pos.Column, 8)
 }
+
+// Issue 14: the excerpt of each fault went through the whole line; 10,000 faults on one line took seconds.
+func TestManyFaultsOnOneLine(t *testing.T) {
+	assert.NilError(t, growth.Linear(2500, func(size int) func() {
+		text := "{:stop [" + strings.Repeat("{:type :bash :name 7} ", size) + "]}"
+		return func() {
+			_, err := parseText(text)
+			assert.Equal(t, strings.Count(err.Error(), ":command is missing;"), size)
+		}
+	}))
+}

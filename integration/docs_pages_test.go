@@ -33,8 +33,11 @@ func TestDocsReadmeStory(t *testing.T) {
 	_, rest, _ := strings.Cut(story, "\n")
 	edn, rest, _ := strings.Cut(rest, "\n\n")
 	w := newWorld(t, edn)
-	nrepl := w.withREPL()
-	nrepl.OnContains("run-tests").Out("FAIL in (never-below-zero) (stock_test.clj:7)\nexpected: (= 0 (stock/remove-stock 2 5))\n  actual: (not (= 0 -3))\n").Value("{:test 1, :fail 1, :error 0}")
+	w.project.Write("test/shop/stock_test.clj", "(ns shop.stock-test)\n")
+	runnerSays(w.withREPL(), `{:event :plan :namespaces ["shop.stock-test"] :missing []}`,
+		`{:event :test :ns "shop.stock-test" :test "never-below-zero" :line 6 :failures [{:type :fail :file "stock_test.clj" :line 7 `+
+			`:expected "(= {:left 0} {:left (stock/remove-stock 2 5)})" :actual "(not (= {:left 0} {:left -3}))" :diff [{:path "[:left]" :a "0" :b "-3"}]}]}`,
+		`{:event :ns :ns "shop.stock-test" :test 1 :fail 1 :ms 1}`, `{:event :end :ms 1}`)
 	blocked := w.stop()
 	assert.Equal(t, blocked.exit, 2)
 	var shown string

@@ -17,10 +17,9 @@ import (
 const template = `;; brepl stop hooks configuration
 
 {:stop
- [;; Example: Run tests via nREPL after Claude stops
-  ;; {:type :repl
-  ;;  :name "run-tests"
-  ;;  :code "(clojure.test/run-tests)"
+ [;; Example: Run the project's tests via nREPL after Claude stops
+  ;; {:type :tests
+  ;;  :name "tests"
   ;;  :retry-on-failure? true  ; Claude keeps trying until tests pass
   ;;  :max-retries 10          ; Give up after 10 attempts (0 = infinite)
   ;;  :required? true          ; Inform user if no nREPL connection
@@ -37,12 +36,19 @@ const template = `;; brepl stop hooks configuration
   ]}
 
 ;; Hook fields:
-;;   :type             - :repl or :bash (required)
+;;   :type             - :tests, :repl or :bash (required)
 ;;   :name             - identifier for error messages (required)
 ;;   :retry-on-failure? - if true and fails, Claude retries (default: false)
 ;;   :max-retries       - max retry attempts, 0 = infinite (default: 10)
 ;;   :required?         - if true and can't run, inform user (default: false)
 ;;   :timeout           - seconds before timeout (default: 60)
+;;
+;; Tests-specific (all optional; brepl finds the test namespaces on disk):
+;;   :namespaces       - regex that namespaces must match, e.g. "shop.*-test"
+;;   :paths, :exclude  - glob patterns of test files, e.g. ["test/**"]
+;;   :focus, :skip     - keywords in the metadata of tests, e.g. [:integration]
+;;   :changed-only?    - only what changes since the last pass reach (default: false)
+;;   :namespace-timeout - seconds for one namespace (default: half of :timeout)
 ;;
 ;; REPL-specific:
 ;;   :code             - Clojure code to evaluate (required for :repl)

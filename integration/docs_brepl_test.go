@@ -18,6 +18,7 @@ var manualBlocks = []string{
 	`found the string "sixty"`,        // TestDocsManual
 	"$ brepl ls\n",                    // TestLsTable
 	"git checkout-index",              // TestPreCommit
+	"more sold than there is",         // TestTestsFreshJVM
 }
 
 // manualREPL is the server that the manual's examples talk to.

@@ -120,6 +120,9 @@ func TestTestsFreshJVM(t *testing.T) {
 		"|     actual: (not (= {:left 0} {:left -3}))",
 		"|   differs (first argument of = | second):",
 		"|     [:left]  0 | -3"))
+	for line := range strings.Lines(blockWith(t, "docs/brepl.md", "more sold than there is").text) {
+		assert.Assert(t, strings.Contains(line, "log: /tmp/…") || strings.Contains(first.stderr, line), "the manual says %q", line)
+	}
 
 	w.project.Write("test/shop/stock_test.clj", "(ns shop.stock-test)\n")
 	fresh, err := startJVMWith(w.project.Path("src"), w.project.Path("test"))

@@ -11,6 +11,7 @@ import (
 type definition struct {
 	name     string
 	line     int
+	last     int    // its last line
 	arglists string // as written, of a function
 }
 
@@ -59,12 +60,12 @@ func (o *outline) topLevel(src []byte, n *clj.Node) {
 		}
 	case strings.HasPrefix(head, "def") && len(n.Children) > 1:
 		if name := symbolOf(n.Children[1]); name != "" {
-			o.definitions = append(o.definitions, definition{name: name, line: n.Start.Line, arglists: arglists(src, n)})
+			o.definitions = append(o.definitions, definition{name: name, line: n.Start.Line, last: n.End.Line, arglists: arglists(src, n)})
 		}
 		if head == "defprotocol" {
 			for _, method := range n.Children[2:] {
 				if name := headOf(method); name != "" {
-					o.definitions = append(o.definitions, definition{name: name, line: method.Start.Line})
+					o.definitions = append(o.definitions, definition{name: name, line: method.Start.Line, last: method.End.Line})
 				}
 			}
 		}

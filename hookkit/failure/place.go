@@ -24,9 +24,14 @@ func (x *explainer) locate(f *Failure, r report) {
 		r.line = 0
 	}
 	var here int
+	var inside definition // of the text, around the call
+	called := 0           // its line
 	for _, raw := range r.trace {
 		if here == 0 && raw.here && slices.Contains(unnamed, raw.file) == (x.src.File == "") && x.isText(raw.file) {
 			here = raw.line
+		}
+		if here == 0 && called == 0 {
+			inside, called = x.sent(raw)
 		}
 		if f.Frame == nil {
 			if frame := x.frame(raw); frame.Project {
@@ -42,6 +47,9 @@ func (x *explainer) locate(f *Failure, r report) {
 		f.File, f.Line = f.Frame.File, f.Frame.Line
 	case running && here > 0 && r.line == 0:
 		f.File, f.Line = x.shown(x.src.File), here
+		if called > 0 && inside.line <= here { // not a function of that name which was there before
+			f.Line = called
+		}
 	case r.line > 0 && x.isText(r.file):
 		f.File, f.Line, f.Column = x.shown(x.src.File), r.line, r.column
 		if r.inText {
@@ -66,6 +74,21 @@ func (x *explainer) fromEarlier(r report) bool {
 	}
 	_, name, _ := strings.Cut(r.trace[0].symbol, "/")
 	return !slices.ContainsFunc(outlineOf([]byte(x.src.Text), 0).definitions, func(d definition) bool { return d.name == name })
+}
+
+// sent finds the definition of an expression's text in which a call on the stack is, and the line of the call; 0 if it is in none.
+func (x *explainer) sent(raw rawFrame) (definition, int) {
+	_, name, _ := strings.Cut(raw.symbol, "/")
+	name, _, _ = strings.Cut(name, "/") // functions in it
+	if x.src.File != "" || raw.here || raw.ns == "" || name == "" || !slices.Contains(unnamed, raw.file) {
+		return definition{}, 0
+	}
+	for _, d := range outlineOf([]byte(x.src.Text), 0).definitions {
+		if d.name == name && d.line <= raw.line && raw.line <= d.last {
+			return d, raw.line
+		}
+	}
+	return definition{}, 0
 }
 
 // isText says whether the server means the text that was sent.

@@ -24,7 +24,6 @@ var manualBlocks = []string{
 // manualREPL is the server that the manual's examples talk to.
 func manualREPL(w *world) {
 	server := explained(w.withREPL())
-	knowsNothing(server)
 	server.On("(+ 1 2)").AnyTimes().Value("3")
 	server.On(`(println "hi") (inc 41)`).AnyTimes().Out("hi\n").Value("nil", "42")
 	server.On("(println \"it's a \\\"quoted\\\" text\")\n").Out("it's a \"quoted\" text\n").Value("nil")

@@ -72,6 +72,7 @@ func (w *world) withREPL(options ...fakes.NREPLOption) *fakes.NREPL {
 	w.t.Helper()
 	server := fakes.NewNREPL(w.t, options...)
 	server.WritePortFile(w.project.Dir())
+	server.OnContains(";; brepl reload").AnyTimes().Value("nil") // it knows nothing of files
 	w.rules = append(w.rules, port(server.Port(), "$$PORT"))
 	return server
 }

@@ -49,8 +49,14 @@
                                    (.addMethod ^clojure.lang.MultiFn m d f))
                                  (doseq [[a bs] (prefers old), b bs]
                                    (try (prefer-method m a b) (catch IllegalStateException _ nil)))))
-      remembers (fn [hash] (alter-meta! memory (fn [m] (-> m (update :open dissoc path)
-                                                           (assoc-in [:files path] {:hash hash :forms forms :spaces names})))))
+      remembers (fn [hash]
+                  (alter-meta! memory (fn [m]
+                                        (let [clock (inc (:clock m 0))
+                                              before (get-in m [:files path])]
+                                          (-> m (update :open dissoc path)
+                                              (assoc :clock clock)
+                                              (assoc-in [:files path] {:hash hash :forms forms :spaces (set names) :loaded clock
+                                                                       :changed (if (and before (= hash (:hash before))) (:changed before) clock)}))))))
       steps {:hide (fn [names]
                      (doseq [[n s] names :let [n (find-ns n), v (and n (own n s))] :when v]
                        (swap! hidden conj [n s v])

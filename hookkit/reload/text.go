@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookkit/brepl/hookkit/clj"
+	"github.com/hookkit/brepl/hookkit/project/namespaces"
 )
 
 // names are what a text says about the names of its own namespaces. Places count the forms at the top level.
@@ -24,7 +25,7 @@ type names struct {
 func namesOf(src []byte) *names {
 	n := &names{defined: map[string]int{}, used: map[string]int{}, lines: map[string][]int{}, once: map[string]string{}, multi: map[string]string{}}
 	nodes, _ := clj.ReadAll("", src, clj.Options{Dialect: clj.Clojure})
-	for i, node := range forJVM(nodes) {
+	for i, node := range namespaces.ForJVM(nodes) {
 		f := form{names: n, src: src, at: i, bound: map[string]bool{}}
 		f.bindings(node, false)
 		f.walk(node)
@@ -60,39 +61,6 @@ func symbolOf(n *clj.Node) string {
 	return n.Text
 }
 
-// forJVM are nodes with what reader conditionals give on the JVM in their place.
-func forJVM(nodes []*clj.Node) []*clj.Node {
-	conditional := func(n *clj.Node) bool {
-		return n.Kind == clj.ReaderConditional || n.Kind == clj.ReaderConditionalSplicing
-	}
-	if !slices.ContainsFunc(nodes, conditional) {
-		return nodes
-	}
-	var list []*clj.Node
-	for _, n := range nodes {
-		if !conditional(n) {
-			list = append(list, n)
-			continue
-		}
-		if len(n.Children) == 0 {
-			continue
-		}
-		forms := n.Children[0].Children
-		for i := 0; i+1 < len(forms); i += 2 {
-			if name := forms[i].Text; forms[i].Kind != clj.Keyword || name != "clj" && name != "default" {
-				continue
-			}
-			if n.Kind == clj.ReaderConditionalSplicing {
-				list = append(list, forJVM(forms[i+1].Children)...)
-			} else {
-				list = append(list, forJVM(forms[i+1:i+2])...)
-			}
-			break
-		}
-	}
-	return list
-}
-
 // pairs are the forms whose first vector binds the names at its even places.
 const pairs = " let let* loop loop* for doseq dotimes when-let if-let when-some if-some when-first with-open with-redefs binding "
 
@@ -109,9 +77,9 @@ func (f *form) bindings(n *clj.Node, functions bool) {
 	paired := head != "" && strings.Contains(pairs, " "+head+" ")
 	binds := paired || functions || head == "fn" || head == "fn*" || strings.HasPrefix(head, "def")
 	within := head != "" && strings.Contains(holders, " "+head+" ")
-	for at, child := range forJVM(n.Children) {
+	for at, child := range namespaces.ForJVM(n.Children) {
 		if n.Kind == clj.List && child.Kind == clj.Vector && (binds || at == 0) {
-			for i, one := range forJVM(child.Children) {
+			for i, one := range namespaces.ForJVM(child.Children) {
 				if !paired || i%2 == 0 {
 					f.bind(one)
 				}
@@ -140,7 +108,7 @@ func (f *form) bind(n *clj.Node) {
 
 // walk notes definitions and uses.
 func (f *form) walk(n *clj.Node) {
-	children := forJVM(n.Children)
+	children := namespaces.ForJVM(n.Children)
 	switch head := headOf(n); {
 	case n.Kind == clj.Symbol:
 		f.use(n)

@@ -15,6 +15,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/reload"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
 )
@@ -140,7 +141,7 @@ func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hoo
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	style := p.Color(p.Stdout)
-	repl := &liveREPL{lookup: flags.lookup(p, config.Dir)}
+	repl := &liveREPL{lookup: flags.lookup(p, config.Dir), files: reload.In(config, p.Env, p.Getenv)}
 	defer repl.leave()
 	r := &Runner{
 		Dir:       config.Dir,

@@ -14,6 +14,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/reload"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
 )
@@ -134,7 +135,7 @@ func (k *stopHook) run(ctx context.Context, o occasion, config *hooksedn.Config,
 	if eventFile != "" {
 		defer func() { _ = os.Remove(eventFile) }() // swept with the session if it stays
 	}
-	k.live = liveREPL{lookup: lookup, warn: k.warn, grace: allowed.grace()}
+	k.live = liveREPL{lookup: lookup, warn: k.warn, grace: allowed.grace(), files: reload.In(config, k.program.Env, k.program.Getenv)}
 	r := &stopRun{
 		config: config,
 		runner: &Runner{

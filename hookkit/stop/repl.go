@@ -2,6 +2,7 @@ package stop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookkit/brepl/hookkit/nrepl"
+	"github.com/hookkit/brepl/hookkit/reload"
 )
 
 // liveREPL evaluates in the server that Lookup finds, each hook in a session and connection of its own:
@@ -17,11 +19,13 @@ type liveREPL struct {
 	lookup nrepl.Lookup
 	warn   func(line string) // nil: nobody to tell
 	grace  time.Duration     // how long code may take to end after an interrupt; 0: the client's default
+	files  reload.Options    // for bringing the server in step with the files
 
 	used []*nrepl.Conn // whose sessions are closed, but not confirmed
 }
 
-// session opens a session, and writes to out where it looked in vain. Closing it is sent; leave waits for the answer.
+// session opens a session in a server that is in step with the project's files, and writes to out where it looked in vain, and what does not
+// load. Closing it is sent; leave waits for the answer.
 func (l *liveREPL) session(ctx context.Context, out io.Writer) (*nrepl.Session, error) {
 	conn, err := nrepl.Connect(ctx, l.lookup)
 	if err != nil {
@@ -35,7 +39,22 @@ func (l *liveREPL) session(ctx context.Context, out io.Writer) (*nrepl.Session, 
 			l.warn("passed over " + place)
 		}
 	}
-	return conn.Clone(ctx)
+	session, err := conn.Clone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := reload.Step(ctx, session, l.lookup.Dir, l.files)
+	if err == nil {
+		err = report.Err()
+	}
+	if broken, ok := errors.AsType[*reload.Error](err); ok {
+		_, _ = fmt.Fprintln(out, broken.Text())
+	}
+	if err != nil {
+		_ = session.Close()
+		return nil, err
+	}
+	return session, nil
 }
 
 // Eval implements [Evaluator].

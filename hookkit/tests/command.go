@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
+	"github.com/hookkit/brepl/hookkit/reload"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -139,7 +141,9 @@ func (c *command) once(ctx context.Context, args, changed []string) (int, *Suite
 		return c.broken(ctx, err), nil
 	}
 	options := hooksedn.TestOptions{}
+	files := &hooksedn.Config{Dir: c.root}
 	if config, err := hooksedn.Load(c.root); err == nil {
+		files = config
 		if i := slices.IndexFunc(config.Hooks, func(h *hooksedn.Hook) bool { return h.Type == hooksedn.Tests }); i >= 0 {
 			options = config.Hooks[i].Tests
 		}
@@ -147,6 +151,10 @@ func (c *command) once(ctx context.Context, args, changed []string) (int, *Suite
 	options.NamespaceTimeout = c.timeout / 2
 	memory := Recall(p.Getenv, suite.Root, commandName)
 	run := &Run{Suite: suite, Options: options, Chosen: suite.Tests(options), Failed: memory.Failed}
+	run.Prepare = func(ctx context.Context, s *nrepl.Session) error {
+		report, err := reload.Step(ctx, s, c.root, reload.In(files, p.Env, p.Getenv))
+		return cmp.Or(err, report.Err())
+	}
 	all := len(args) == 0 && !c.failed
 	switch files, known := memory.Changed(suite); {
 	case len(args) > 0:
@@ -372,6 +380,9 @@ func (c *command) broken(ctx context.Context, err error) int {
 		return code
 	}
 	_, _ = fmt.Fprintf(c.program.Stderr, "%s: %v\n", c.program.Path(), err)
+	if broken, ok := errors.AsType[*reload.Error](err); ok {
+		_, _ = fmt.Fprintln(c.program.Stderr, broken.Text())
+	}
 	if errors.Is(err, nrepl.ErrNoServer) {
 		return exitNoServer
 	}

@@ -17,10 +17,14 @@ type Namespace struct {
 	// Requires are the namespaces that must be loaded before: those of :require, :use, :require-macros, :use-macros, and of :import the
 	// packages, as namespaces are spelled. Of reader conditionals all branches count.
 	Requires []string
+	// Loads are those of them that the ns form loads on the JVM: without the others' branches, and without :import.
+	Loads []string
 	// Aliases are the namespaces that short names stand for, Refers those that names without one come from (:refer, :rename, :use with :only),
 	// and All those all of whose names are taken over.
 	Aliases, Refers map[string]string
 	All             []string
+
+	jvm bool // only what is loaded on the JVM is read
 }
 
 // Read reads the first ns form at the top level of a text; false where there is none. What stands behind it is not read.
@@ -39,6 +43,13 @@ func Read(src []byte) (Namespace, bool) {
 			ns.clause(clause.Children)
 		}
 	}
+	jvm := Namespace{Name: ns.Name, jvm: true}
+	for _, clause := range ForJVM(nodes[0].Children[2:]) {
+		if clause.Kind == clj.List {
+			jvm.clause(clause.Children)
+		}
+	}
+	ns.Loads = jvm.Requires
 	return ns, ns.Name != ""
 }
 
@@ -115,9 +126,19 @@ func (ns *Namespace) clause(forms []*clj.Node) {
 	if len(forms) == 0 || forms[0].Kind != clj.Keyword {
 		return
 	}
+	each := branches
+	if ns.jvm {
+		each = ForJVM
+	}
+	switch forms[0].Text {
+	case "require-macros", "use-macros", "import":
+		if ns.jvm {
+			return
+		}
+	}
 	switch forms[0].Text {
 	case "require", "use", "require-macros", "use-macros":
-		for _, spec := range branches(forms[1:]) {
+		for _, spec := range each(forms[1:]) {
 			ns.libspec(spec, strings.HasPrefix(forms[0].Text, "use"))
 		}
 	case "import":

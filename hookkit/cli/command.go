@@ -91,7 +91,7 @@ func (p *Program) dispatch(ctx context.Context, c *Command, path string, args []
 	}
 	switch {
 	case c.Run != nil:
-		if slices.ContainsFunc(args, func(arg string) bool { return c.find(arg) != nil }) {
+		if slices.ContainsFunc(args, func(arg string) bool { return c.find(arg) != nil }) || len(args) > 1 && c.below(args[0]) != "" {
 			careful := *c
 			careful.BadUsage = 0
 			c = &careful
@@ -124,13 +124,23 @@ func (p *Program) run(ctx context.Context, c *Command, path string, args []strin
 		if c.Mixed {
 			parse = q.parseMixed
 		}
+		if meant := c.below(args0(args)); meant != "" {
+			q.meant = path + " " + meant
+		}
 		rest, code, ok := parse(flags, args)
-		if !ok {
+		if q.meant = ""; !ok {
 			return code
 		}
 		args = rest
 	}
 	return c.Run(ctx, &q, args)
+}
+
+func args0(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // helpFor prints the help of the command that the names lead to.
@@ -151,7 +161,7 @@ func (p *Program) unknown(c *Command, path, name string) int {
 		return p.usageError(c, path, fmt.Errorf("unexpected argument %q", name))
 	}
 	hint := ""
-	if meant := text.Near(name, c.names()); meant != "" {
+	if meant := c.near(name); meant != "" {
 		hint = fmt.Sprintf("; did you mean %q?", meant)
 	}
 	kind := "command"
@@ -169,13 +179,32 @@ func (c *Command) names() []string {
 	return append(names, "help")
 }
 
-// Suggest returns the command below the running one whose name is most like the typed word, in full: "brepl hook". It is "" if none is
-// near.
+// near gives the command that was probably meant by a word, as it is called below c: one that is nearly called so, or one a level further
+// down, "hook install" for "install". It is "" where none is near.
+func (c *Command) near(word string) string {
+	if deep := c.below(word); deep != "" {
+		return deep
+	}
+	return text.Near(word, c.names())
+}
+
+// below finds a command two levels below c by its very name.
+func (c *Command) below(word string) string {
+	for i := range c.Sub {
+		if sub := c.Sub[i].find(word); sub != nil {
+			return c.Sub[i].Name + " " + sub.Name
+		}
+	}
+	return ""
+}
+
+// Suggest returns the command below the running one that was probably meant by the typed word, in full: "brepl hook", "brepl hook install".
+// It is "" if none is near.
 func (p *Program) Suggest(word string) string {
 	if p.running == nil {
 		return ""
 	}
-	if meant := text.Near(word, p.running.names()); meant != "" {
+	if meant := p.running.near(word); meant != "" {
 		return p.path + " " + meant
 	}
 	return ""
@@ -185,6 +214,9 @@ func (p *Program) Suggest(word string) string {
 func (p *Program) UsageError(err error) int {
 	if p.running == nil {
 		return p.usageError(&Command{}, p.Name, err)
+	}
+	if p.meant != "" {
+		err = fmt.Errorf("%w; did you mean %q?", err, p.meant)
 	}
 	return p.usageError(p.running, p.path, err)
 }

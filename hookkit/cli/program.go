@@ -30,6 +30,7 @@ type Program struct {
 
 	path    string   // the command that is running, as typed in full: "brepl hook stop"
 	running *Command // its row
+	meant   string   // while flags are parsed: the command that the first argument names elsewhere in the table
 }
 
 // Interruptible returns a context that ends with the first SIGINT, SIGTERM or SIGHUP, so that what the program has started can be

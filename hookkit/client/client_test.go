@@ -228,6 +228,16 @@ func TestMistypedCommand(t *testing.T) {
 	assert.DeepEqual(t, p.types("hok", "stop"), seen{1, "", "brepl: unknown command \"hok\"; did you mean \"brepl hook\"?\nRun 'brepl --help' for usage.\n"})
 	assert.DeepEqual(t, p.types("eca", "validate"), seen{1, "", "brepl: unknown command \"eca\"\nRun 'brepl --help' for usage.\n"})
 	assert.Equal(t, p.types("hook", "stop").Exit, 2) // the command itself
+	// Issue 14: commands that stand elsewhere, or are a flag here, were not named; the first one ended with 2 too.
+	assert.DeepEqual(t, p.types("stop", "--debug"), seen{1, "", "brepl: flag provided but not defined: -debug; did you mean \"brepl hook stop\"?\nRun 'brepl --help' for usage.\n"})
+	assert.DeepEqual(t, p.types("stop", "now"), seen{1, "", "brepl: unknown command \"stop\"; did you mean \"brepl hook stop\"?\nRun 'brepl --help' for usage.\n"})
+	assert.DeepEqual(t, p.types("eval", "(+ 1 2)"), seen{1, "", "brepl: unknown command \"eval\"; did you mean \"brepl '(+ 1 2)'\"?\nRun 'brepl --help' for usage.\n"})
+	assert.DeepEqual(t, p.types("load", "a.clj"), seen{1, "", "brepl: unknown command \"load\"; did you mean \"brepl -f a.clj\"?\nRun 'brepl --help' for usage.\n"})
+	p.server.On("eval").Value("#object[clojure.core$eval]")
+	assert.DeepEqual(t, p.types("eval"), seen{0, "#object[clojure.core$eval]\n", "brepl: \"eval\" was taken as an expression; you may have meant: brepl EXPR\n"})
+	p.server.On("stop").Exception("java.lang.RuntimeException", "Unable to resolve symbol: stop in this context")
+	got = p.types("stop")
+	assert.Assert(t, strings.HasSuffix(got.Stderr, "\nbrepl: \"stop\" was taken as an expression; you may have meant: brepl hook stop\n"), got.Stderr)
 	p.write("a.clj", "1")
 	p.server.On("a.clj").Exception("java.lang.ClassNotFoundException", "a.clj")
 	got = p.types("a.clj")

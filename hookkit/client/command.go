@@ -90,10 +90,10 @@ func (o *options) declarePathMap(flags *flag.FlagSet) {
 }
 
 func (o *options) run(ctx context.Context, p *cli.Program, args []string) int {
-	if len(args) > 1 && (p.Suggest(args[0]) != "" || args[0] == otherCommand) {
+	if meant := suggestion(p, args); len(args) > 1 && (meant != "" || args[0] == otherCommand) {
 		// Not a usage error of ours with its 2: somebody may have this in an agent's settings.
 		hint := ""
-		if meant := p.Suggest(args[0]); meant != "" {
+		if meant != "" {
 			hint = fmt.Sprintf("; did you mean %q?", meant)
 		}
 		_, _ = fmt.Fprintf(p.Stderr, "%s: unknown command %q%s\nRun '%s --help' for usage.\n", p.Path(), args[0], hint, p.Path())
@@ -112,6 +112,24 @@ func (o *options) run(ctx context.Context, p *cli.Program, args []string) int {
 	}
 	r := &run{options: o, program: p, args: args, lookup: lookup, paths: paths}
 	return r.main(ctx)
+}
+
+// suggestion is the call that was probably meant by one whose first word is no command, "" where none is near. Other clients have commands
+// for what is a flag here, or nothing at all.
+func suggestion(p *cli.Program, args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	switch args[0] {
+	case "eval", "evaluate", "exec":
+		if len(args) == 1 {
+			return p.Path() + " EXPR"
+		}
+		return p.Path() + " '" + strings.Join(args[1:], " ") + "'"
+	case "load", "load-file":
+		return strings.Join(append([]string{p.Path(), "-f"}, args[1:]...), " ")
+	}
+	return p.Suggest(args[0])
 }
 
 // wrong says what is wrong with the call.

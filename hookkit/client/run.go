@@ -203,6 +203,9 @@ func (r *run) finish(ctx context.Context, session *nrepl.Session, result nrepl.R
 		r.suggest()
 		return exitFailed
 	}
+	if len(r.args) == 1 && (r.args[0] == "eval" || strings.HasSuffix(suggestion(r.program, r.args), " "+r.args[0])) {
+		r.suggest() // it is a name in Clojure too, as list; its value says nothing
+	}
 	return 0
 }
 
@@ -273,7 +276,7 @@ func (r *run) suggest() {
 		return
 	}
 	word := r.args[0]
-	meant := r.program.Suggest(word)
+	meant := suggestion(r.program, r.args)
 	if info, err := os.Stat(absolute(r.program.Dir, word)); err == nil && info.Mode().IsRegular() {
 		meant = r.program.Path() + " -f " + word
 	}

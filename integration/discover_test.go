@@ -183,6 +183,12 @@ func TestDiscoverTwoServers(t *testing.T) {
 	}
 	w.three().is(1, "", "brepl: 2 nREPL servers run in $PROJECT: "+strings.Join(said, ", ")+
 		". Choose one with --port, or write its port into $PROJECT/.nrepl-port\n")
+	// A stop does not choose either, and its hook does not run.
+	w.mayChange = true
+	w.project.Write(".brepl/hooks.edn", hooksEDN(eval("three", "(+ 1 2)")))
+	w.stop().is(0, approveTelling("brepl: 'three' was skipped: 2 nREPL servers run in $PROJECT: "+strings.Join(said, ", ")+
+		". Choose one with --port, or write its port into $PROJECT/.nrepl-port"), "")
+	w.stop().is(0, approve, "")
 	w.found("-p", strconv.Itoa(a.port(0)))
 	w.mayChange = true
 	w.project.Write(".nrepl-port", strconv.Itoa(b.port(0)))
@@ -224,6 +230,18 @@ func TestDiscoverPastStaleFile(t *testing.T) {
 	assert.Equal(t, r.exit, 0)
 	assert.Equal(t, r.stdout, "3\n")
 	assert.Assert(t, strings.Contains(r.stderr, stale), r.stderr)
+
+	// A stop goes the same way.
+	w.mayChange = true
+	w.project.Write(".brepl/hooks.edn", hooksEDN(eval("three", "(+ 1 2)", ":required? true")))
+	stop := w.stop()
+	for range patience {
+		if stop.exit == 0 {
+			break
+		}
+		stop = w.stop()
+	}
+	stop.is(0, approve, "brepl: passed over "+stale+"\n")
 }
 
 // Fault 38: ::1 only, 127.0.0.1 only; by discovery, which knows the address.

@@ -232,7 +232,7 @@ var configRules = []ruleTest{
 			"      failure   is reported, the agent can stop",
 			" 2. r",
 			"      evaluates 1",
-			"      in        no nREPL server: there is no .nrepl-port, and BREPL_PORT is not set",
+			"      in        an nREPL server that runs in this project: there is no .nrepl-port, and BREPL_PORT is not set",
 			"      timeout   60 s",
 			"      failure   is reported, the agent can stop",
 			"Timeouts sum up to 120 s. The host gives 600 s, of which 595 s are used.",

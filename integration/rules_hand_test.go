@@ -31,7 +31,7 @@ var handRules = []ruleTest{
 			"      failure   is reported, the agent can stop",
 			" 2. tests",
 			"      evaluates (run :all)",
-			`      in        nREPL at localhost:$STALE (.nrepl-port), then BREPL_PORT: "no port" is not a port number`,
+			`      in        nREPL at localhost:$STALE (.nrepl-port), then BREPL_PORT: "no port" is not a port number, then a server that runs in this project`,
 			"      timeout   700 s",
 			"      failure   makes the agent go on, without a limit; required",
 			"      only when src/**, test/** changed",
@@ -66,7 +66,7 @@ var handRules = []ruleTest{
 			"passed lint ($TOOK)",
 			"passed tests ($TOOK)",
 			"skipped gone: it says that it cannot run now (exit 75)",
-			"skipped repl: no nREPL server: no --port, no .nrepl-port file, and BREPL_PORT is not set. Start a REPL, or give --port",
+			"skipped repl: no nREPL server: no --port, no .nrepl-port, and BREPL_PORT is not set"+nowhere,
 			"2 passed, 0 failed, 2 skipped",
 		), "")
 		assert.Equal(t, w.counts(), "{\"tests\" 3}\n")
@@ -77,7 +77,7 @@ var handRules = []ruleTest{
 			"| expected 1",
 			"failed tests: exit 3 ($TOOK)",
 			"passed lint ($TOOK)",
-			"failed repl: it is required and cannot run: no nREPL server: no --port, no .nrepl-port file, and BREPL_PORT is not set. Start a REPL, or give --port",
+			"failed repl: it is required and cannot run: no nREPL server: no --port, no .nrepl-port, and BREPL_PORT is not set"+nowhere,
 			"1 passed, 2 failed, 0 skipped",
 		), "")
 		assert.Equal(t, w.counts(), "absent")

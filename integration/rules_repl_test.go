@@ -98,7 +98,7 @@ var replRules = []ruleTest{
 			{"70000", "$PROJECT/.nrepl-port: 70000 is not a port, expected 1 to 65535"},
 			{"7888 7889", `$PROJECT/.nrepl-port: "7888 7889" is not a port number`},
 			{strings.Repeat("1", 500), "$PROJECT/.nrepl-port: is larger than 128 bytes, so it is no port file"},
-			{"stale", "127.0.0.1:$STALE from .nrepl-port: connection refused\nbrepl: passed over [::1]:$STALE from .nrepl-port: connection refused"},
+			{"stale", staleFile},
 		} {
 			w := oneEval(t)
 			switch c.content {
@@ -126,7 +126,7 @@ var replRules = []ruleTest{
 		w.project.Write(".nrepl-port", "70000\n")
 		w.env = append(w.env, "BREPL_PORT="+strconv.Itoa(w.stalePort()))
 		w.noServer("no nREPL server: $PROJECT/.nrepl-port: 70000 is not a port, expected 1 to 65535; " +
-			"127.0.0.1:$STALE from BREPL_PORT: connection refused; [::1]:$STALE from BREPL_PORT: connection refused")
+			"127.0.0.1:$STALE from BREPL_PORT: connection refused; [::1]:$STALE from BREPL_PORT: connection refused" + nowhere)
 	}},
 	{title: "a server on IPv6 alone is found as localhost", run: func(t *testing.T) {
 		w := oneEval(t)
@@ -139,7 +139,7 @@ var replRules = []ruleTest{
 		server.On("1").Value("1")
 		server.WritePortFile(w.project.Dir())
 		w.env = append(w.env, "BREPL_HOST=127.0.0.1")
-		w.noServer("no nREPL server: 127.0.0.1:$FILE from .nrepl-port: connection refused")
+		w.noServer("no nREPL server: 127.0.0.1:$FILE from .nrepl-port: nothing listens there, the file is stale" + nowhere)
 		w.session += "-2"
 		w.stop("--host", "::1").is(0, approve, "")
 		w.env = append(w.env, "BREPL_HOST=::1")
@@ -156,7 +156,7 @@ var replRules = []ruleTest{
 		} {
 			w := oneEval(t)
 			w.withREPL(fakes.NREPLFault(c.fault))
-			w.noServer("no nREPL server: 127.0.0.1:$PORT from .nrepl-port: " + c.said + "; [::1]:$PORT from .nrepl-port: connection refused")
+			w.noServer("no nREPL server: 127.0.0.1:$PORT from .nrepl-port: " + c.said + "; [::1]:$PORT from .nrepl-port: connection refused" + nowhere)
 		}
 	}},
 	{title: "a server that accepts and is silent until the timeout is a failure", run: func(t *testing.T) {

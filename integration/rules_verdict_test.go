@@ -89,7 +89,7 @@ var verdictRules = []ruleTest{
 			"Hook 'lint' failed: exit 2",
 			"",
 			"Hook 'repl' requires nREPL but none available. Please start REPL and retry.",
-			"What was tried: no nREPL server: no --port, no .nrepl-port file, and BREPL_PORT is not set. Start a REPL, or give --port",
+			"What was tried: no nREPL server: no --port, no .nrepl-port, and BREPL_PORT is not set"+nowhere,
 			"Pause and tell the user.",
 		)
 		w.stop().is(1, tellBoth("brepl: 'lint' failed: exit 2; 'repl' requires nREPL but none is available", agent), stderr)
@@ -177,7 +177,8 @@ var verdictRules = []ruleTest{
 			bash("cannot", "exit 75", retry), eval("repl", "1", retry), bash("passes", "true"),
 		))
 		w.keep(w.countsFile(), "{\"cannot\" 3\n \"repl\" 4}\n")
-		w.stop().is(0, approveTelling("brepl: 'cannot' cannot run: it says that it cannot run now (exit 75)"), "")
+		w.stop().is(0, approveTelling("brepl: 'cannot' cannot run: it says that it cannot run now (exit 75); "+
+			"'repl' was skipped: no nREPL server: no --port, no .nrepl-port, and BREPL_PORT is not set"+nowhere), "")
 		assert.Equal(t, w.counts(), "{\"cannot\" 3\n \"repl\" 4}\n")
 	}},
 	{title: "a failure that is not retrying is never counted", run: func(t *testing.T) {

@@ -23,7 +23,7 @@ func (a *agent) informedOnce(user, text string) {
 }
 
 // notWanted is said where there is no REPL and no trace of one.
-const notWanted = "What was tried: no nREPL server: no --port, no .nrepl-port file, and BREPL_PORT is not set. Start a REPL, or give --port"
+const notWanted = "What was tried: no nREPL server: no --port, no .nrepl-port, and BREPL_PORT is not set" + nowhere
 
 var agentStopScenarios = []scenario{
 	{seed001, configurationFile, "Invalid configuration format", func(t *testing.T) {

@@ -213,6 +213,12 @@ func quoted(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// nowhere ends what is said where no server was found, after the places that were tried.
+const nowhere = "; and no server of yours runs in $PROJECT. Start one there, or give --port; `brepl ls` shows all"
+
+// staleFile is said of a port file to which nobody listens.
+const staleFile = "localhost:$STALE from .nrepl-port: nothing listens there, the file is stale"
+
 // What every text to the agent ends with.
 const (
 	pauseHint  = "If this cannot pass now, tell the user, who can let stops through with `brepl hook pause`."

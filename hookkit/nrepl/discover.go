@@ -249,10 +249,14 @@ func (s *search) connect(ctx context.Context, t Target) (c *Conn, refusals []str
 
 const staleFile = "nothing listens there, the file is stale"
 
+// fromFile says whether a port file names the target.
+func (t Target) fromFile() bool {
+	return strings.HasSuffix(t.Source, portFileNames[0]) || strings.HasSuffix(t.Source, portFileNames[1])
+}
+
 // isStale says whether a port file names the target, and nothing listens there.
 func (t Target) isStale(err error) bool {
-	fromFile := strings.HasSuffix(t.Source, portFileNames[0]) || strings.HasSuffix(t.Source, portFileNames[1])
-	return fromFile && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist))
+	return t.fromFile() && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist))
 }
 
 // addresses returns what to dial, in order. A server on localhost may listen in
@@ -289,6 +293,10 @@ func (t Target) connect(ctx context.Context, addr string, trace func(bool, Messa
 		}
 		return nil, err
 	}
+	if err = t.stranger(addr); err != nil {
+		_ = nc.Close() // nothing was sent
+		return nil, err
+	}
 	c := NewConn(nc)
 	if t.Socket != "" {
 		c.addr = addr
@@ -306,10 +314,11 @@ func (t Target) connect(ctx context.Context, addr string, trace func(bool, Messa
 func passOver(ctx context.Context, err error) bool {
 	var protocol *ProtocolError
 	var dial *net.OpError
+	var stranger *strangerError
 	switch {
 	case ctx.Err() != nil || errors.Is(err, ErrTimeout):
 		return false
-	case errors.As(err, &protocol), errors.Is(err, ErrClosed):
+	case errors.As(err, &protocol), errors.Is(err, ErrClosed), errors.As(err, &stranger):
 		return true
 	}
 	return errors.As(err, &dial)

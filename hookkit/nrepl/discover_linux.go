@@ -48,17 +48,27 @@ func parseTCP(table string, uid int) []*listener {
 		if !strings.Contains(line, " 0A ") { // TCP_LISTEN
 			continue
 		}
-		fields := strings.Fields(line)
-		if len(fields) < 10 || fields[3] != "0A" || fields[7] != strconv.Itoa(uid) {
-			continue
-		}
-		host, port, ok := parseProcAddress(fields[1])
-		inode, err := strconv.ParseUint(fields[9], 10, 64)
-		if ok && err == nil {
-			list = append(list, &listener{Target: Target{Host: host, Port: port, Source: discovered}, inode: inode})
+		if l, owner := parseTCPRow(line); l != nil && owner == uid {
+			list = append(list, l)
 		}
 	}
 	return list
+}
+
+// parseTCPRow reads one row of the table, and whose socket it is; nil where
+// nobody listens.
+func parseTCPRow(line string) (l *listener, uid int) {
+	fields := strings.Fields(line)
+	if len(fields) < 10 || fields[3] != "0A" {
+		return nil, 0
+	}
+	host, port, ok := parseProcAddress(fields[1])
+	inode, err := strconv.ParseUint(fields[9], 10, 64)
+	uid, uidErr := strconv.Atoi(fields[7])
+	if !ok || err != nil || uidErr != nil {
+		return nil, 0
+	}
+	return &listener{Target: Target{Host: host, Port: port, Source: discovered}, inode: inode}, uid
 }
 
 // parseProcAddress reads "0100007F:1F90": an address as words of 32 bits in the

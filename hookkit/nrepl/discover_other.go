@@ -39,3 +39,10 @@ func output(ctx context.Context, name string, args ...string) string {
 // attribute does nothing: these systems do not tell where another process runs,
 // so the servers are asked.
 func attribute(context.Context, []*listener, func(string) bool) {}
+
+// portOwner knows nothing: what netstat prints has no users, and asking it takes longer than a hook should.
+func portOwner(string, int) (uid int, known bool) { return 0, false }
+
+func socketOwner(string) (uid int, known bool) { return 0, false }
+
+func trusted(int) bool { return true }

@@ -110,6 +110,12 @@ func (s *survey) find(ctx context.Context, t Target) *Server {
 			return known
 		}
 	}
+	for _, addr := range t.addresses() {
+		if err := t.stranger(addr); err != nil {
+			s.notes = append(s.notes, fmt.Sprintf("%s from %s: %s", addr, t.Source, err))
+			return nil
+		}
+	}
 	server, v, err := (&listener{Target: t}).ask(ctx)
 	why := "no answer: no nREPL server, or a busy one"
 	switch {

@@ -80,7 +80,10 @@ func servers(p *cli.Program, repl replFlags, dir string) string {
 		parts = append(parts, problem.Error())
 	}
 	if len(parts) == 0 {
-		return "no nREPL server: there is no .nrepl-port, and BREPL_PORT is not set"
+		return "an nREPL server that runs in this project: there is no .nrepl-port, and BREPL_PORT is not set"
+	}
+	if repl.port == "" {
+		parts = append(parts, "a server that runs in this project")
 	}
 	return "nREPL at " + strings.Join(parts, ", then ")
 }

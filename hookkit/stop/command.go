@@ -10,11 +10,9 @@ package stop
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/hookkit/brepl/hookkit"
@@ -34,24 +32,26 @@ func Commands() []cli.Command {
 
 // replFlags says which server to ask.
 type replFlags struct {
-	port int
-	host string
+	port, host string
 }
 
 func (f *replFlags) declare(flags *flag.FlagSet) {
 	flags.Func("port", "`PORT` of the nREPL server; no other place is tried then", func(text string) error {
-		port, err := strconv.Atoi(text)
-		if err != nil || port < 1 || port > 65535 {
-			return errors.New("a port is a number from 1 to 65535")
-		}
-		f.port = port
-		return nil
+		f.port = text
+		return new(nrepl.Lookup).SetPort(text)
 	})
 	flags.StringVar(&f.host, "nrepl-host", "", "`HOST` of the nREPL server (default: BREPL_HOST, else localhost)")
 }
 
 func (f *replFlags) lookup(p *cli.Program, dir string) nrepl.Lookup {
-	return nrepl.Lookup{Port: f.port, Host: f.host, Dir: dir, Getenv: p.Getenv}
+	l := nrepl.Lookup{Host: f.host, Dir: dir, Getenv: p.Getenv, Discover: true}
+	if paths, err := nrepl.ParsePathMap(filepath.SplitList(p.Getenv("BREPL_PATH_MAP"))); err == nil { // a stop sends no path
+		l.PathMap = paths.In(dir)
+	}
+	if f.port != "" {
+		_ = l.SetPort(f.port) // it was read before
+	}
+	return l
 }
 
 func stopCommand() cli.Command {
@@ -89,7 +89,7 @@ Exit 0: the agent can stop. Exit 1: it can stop, something is reported. Exit 2: 
 			if dryRun {
 				return printPlan(p, repl)
 			}
-			k := &stopHook{program: p, repl: repl.lookup(p, ""), began: time.Now(), note: func(string, ...any) {}}
+			k := &stopHook{program: p, repl: repl, began: time.Now(), note: func(string, ...any) {}}
 			if debuglog.Wanted(p, debug) {
 				log := debuglog.New(p, "stop", true)
 				options = append(options, log.Option())

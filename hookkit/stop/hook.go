@@ -13,7 +13,6 @@ import (
 	"github.com/hookkit/brepl/hookkit"
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/hooksedn"
-	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/reload"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/text"
@@ -22,7 +21,7 @@ import (
 // stopHook is `brepl hook stop`: the handler of the Stop event.
 type stopHook struct {
 	program *cli.Program
-	repl    nrepl.Lookup // as the flags say; the directory follows the project
+	repl    replFlags
 	began   time.Time
 	note    func(format string, args ...any) // for the debug log
 	warned  map[string]bool
@@ -129,12 +128,11 @@ func (k *stopHook) run(ctx context.Context, o occasion, config *hooksedn.Config,
 	ctx, cancel := context.WithDeadline(ctx, k.began.Add(allowed.own))
 	defer cancel()
 	s.end = k.began.Add(allowed.host)
-	lookup := k.repl
-	lookup.Dir = config.Dir
 	eventFile := k.eventFile(config, s, o.base.Bytes())
 	if eventFile != "" {
 		defer func() { _ = os.Remove(eventFile) }() // swept with the session if it stays
 	}
+	lookup := k.repl.lookup(k.program, config.Dir)
 	k.live = liveREPL{lookup: lookup, warn: k.warn, grace: allowed.grace(), files: reload.In(config, k.program.Env, k.program.Getenv)}
 	r := &stopRun{
 		config: config,

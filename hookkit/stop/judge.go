@@ -174,6 +174,7 @@ func (r *stopRun) settle(ctx context.Context, steps []Step, remembered *memory, 
 
 // verdict turns the steps into what the host is sent.
 func (r *stopRun) verdict(ctx context.Context, steps []Step) hookkit.StopDecision {
+	r.tellSkips(ctx, steps)
 	line := userLine(steps)
 	switch Exit(steps) {
 	case 0:
@@ -195,6 +196,29 @@ func (r *stopRun) verdict(ctx context.Context, steps []Step) hookkit.StopDecisio
 		closing = "" // it was just asked to pause
 	}
 	return decision.TellAgent(agentText(news, closing))
+}
+
+// tellSkips lets the user know, once a session, of each hook that is skipped because there is no server: a gate that is not there looks like
+// one that is open. The agent hears nothing of it.
+func (r *stopRun) tellSkips(ctx context.Context, steps []Step) {
+	key := func(s Step) string { return s.Hook.Name + " was skipped" }
+	untold := func(m *memory) bool {
+		return slices.ContainsFunc(steps, func(s Step) bool { return s.skipped() && !m.told[key(s)] })
+	}
+	if !untold(r.store.load()) {
+		return
+	}
+	err := r.store.update(ctx, func(m *memory) {
+		for i := range steps {
+			if s := &steps[i]; s.skipped() && !m.told[key(*s)] {
+				m.told[key(*s)] = true
+				s.Action = TellUser
+			}
+		}
+	})
+	if err != nil {
+		r.store.warn("that hooks are skipped cannot be noted, so nobody is told: " + err.Error())
+	}
 }
 
 // tellOnce returns the failures among the steps that the agent has not read of since those hooks last passed, and notes

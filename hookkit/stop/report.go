@@ -166,6 +166,8 @@ func userLine(steps []Step) string {
 			parts = append(parts, fmt.Sprintf("'%s' was not run: %s", s.Hook.Name, s.Why))
 		case s.Action == Pause && s.Hook.Type != hooksedn.Bash:
 			parts = append(parts, fmt.Sprintf("'%s' requires nREPL but none is available", s.Hook.Name))
+		case s.Action == TellUser && s.Hook.Type != hooksedn.Bash:
+			parts = append(parts, fmt.Sprintf("'%s' was skipped: %s", s.Hook.Name, s.Why))
 		case s.Action == Pause, s.Action == TellUser:
 			parts = append(parts, fmt.Sprintf("'%s' cannot run: %s", s.Hook.Name, s.Why))
 		}

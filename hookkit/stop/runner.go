@@ -125,14 +125,21 @@ func (r *Runner) evaluate(ctx context.Context, h *hooksedn.Hook, out io.Writer) 
 // broken says what an evaluation without a result means.
 func broken(err error, h *hooksedn.Hook) (Kind, string) {
 	switch late, isLate := errors.AsType[*nrepl.TimeoutError](err); {
-	case errors.Is(err, nrepl.ErrNoServer):
-		return CannotRun, text.Brief(err.Error())
+	case errors.Is(err, nrepl.ErrNoServer), isAmbiguous(err):
+		const longest = 1000 // it is in our words, and names each place that was tried
+		return CannotRun, text.CutUTF16(text.Line(err.Error()), longest)
 	case isLate && late.Op == "eval" && late.Stopped:
 		return Failed, timedOut(h.Timeout) + " and was interrupted"
 	case isLate && late.Op == "eval":
 		return Failed, timedOut(h.Timeout) + "; the server did not confirm the interrupt, so the code may still be running"
 	}
 	return Failed, text.Brief(err.Error())
+}
+
+// isAmbiguous reports that several servers would do: brepl does not choose, and nothing was evaluated.
+func isAmbiguous(err error) bool {
+	_, ok := errors.AsType[*nrepl.AmbiguousError](err)
+	return ok
 }
 
 // exception says in one line what a failed evaluation threw, "" when it did not fail.

@@ -66,6 +66,9 @@ func (a Action) String() string {
 // reaches reports whether the text of the stop speaks of this action.
 func (a Action) reaches() bool { return a == Report || a == Pause || a == Retry }
 
+// skipped reports whether a hook did not run because there was no server, and nothing follows from that.
+func (s *Step) skipped() bool { return s.Kind == CannotRun && s.Action == Continue }
+
 // Ends reports whether no further hook runs after this action.
 func (a Action) Ends() bool { return a == Pause || a == Retry }
 

@@ -3,12 +3,16 @@
 package integration
 
 import (
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"gotest.tools/v3/assert"
 	"gotest.tools/v3/assert/cmp"
+	"gotest.tools/v3/golden"
 
 	"github.com/hookkit/brepl/fakes"
 )
@@ -216,4 +220,51 @@ func TestTestsCommand(t *testing.T) {
 			assert.Assert(t, cmp.Contains(r.stderr, c.says), "%v", c.args)
 		}
 	})
+}
+
+// testProject is a world with a project of a txtar file, and a REPL on a JVM that has its folders on the class path.
+func testProject(t *testing.T, name string) *world {
+	t.Helper()
+	needJVM(t)
+	w := newWorld(t, "")
+	w.mayChange = true
+	archive, err := txtar.ParseFile(filepath.Join("testdata", name))
+	assert.NilError(t, err)
+	for _, f := range archive.Files {
+		w.project.Write(f.Name, string(f.Data))
+	}
+	server, err := startJVMWith(w.project.Path("src"), w.project.Path("test"))
+	assert.NilError(t, err)
+	t.Cleanup(server.Kill)
+	w.project.Write(".nrepl-port", strconv.Itoa(server.Port))
+	return w
+}
+
+// Issue 14: 30 real failures as they are told: each with name, place, expected and actual, no call that is not the project's, none longer
+// than 2,500 characters.
+func TestTestsFailuresJVM(t *testing.T) {
+	t.Parallel()
+	w := testProject(t, "failing.txtar")
+	var names []string
+	for _, name := range []string{"assertions", "errors", "fixture", "each", "hook", "uncompiled", "unfound", "unread", "library"} {
+		names = append(names, "shop."+name+"-test")
+	}
+	var told strings.Builder
+	for _, name := range names {
+		r := w.test(name)
+		assert.Equal(t, r.exit, 1, "%s: %s", name, r.stderr)
+		told.WriteString(regexp.MustCompile(`\([0-9.]+ s\)`).ReplaceAllString(r.stdout, "($$TOOK)") + "\n")
+	}
+	golden.Assert(t, told.String(), "failing.golden")
+	failures := regexp.MustCompile(`(?m)^(FAIL|ERROR) `).Split(told.String(), -1)
+	assert.Assert(t, len(failures) > 30, len(failures))
+	for _, failure := range failures {
+		assert.Assert(t, len(failure) < 2500, "%d characters: %s", len(failure), failure)
+		for _, foreign := range []string{"clojure.lang", "clojure.test/", "java.base", "nrepl."} {
+			for line := range strings.Lines(failure) {
+				at := strings.HasPrefix(line, "  at ") || strings.HasPrefix(line, "  in ")
+				assert.Assert(t, !at || !strings.Contains(line, foreign), failure)
+			}
+		}
+	}
 }

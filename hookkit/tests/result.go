@@ -92,5 +92,8 @@ func (r *Result) Counts() string {
 	if r.Errors > 0 {
 		parts = append(parts, text.Count(r.Errors, "error"))
 	}
+	if r.Tests == 0 {
+		return strings.Join(parts, ", ")
+	}
 	return strings.Join(parts, ", ") + " in " + text.Count(r.Tests, "test")
 }

@@ -105,8 +105,7 @@
         expired (atom false)      ; its limit is over
         done (atom false)
         told (fn [m]
-               (let [v (or (last clojure.test/*testing-vars*) (:var @state))
-                     actual (:actual m)]
+               (let [actual (:actual m)]
                  {:type (:type m)
                   :file (cut 500 (:file m)) :line (:line m)
                   :contexts (vec (map (fn [c] (cut 300 c)) (reverse clojure.test/*testing-contexts*)))
@@ -132,14 +131,18 @@
         over? (fn [t] (contains? #{"java.lang.ThreadDeath" "java.lang.InterruptedException"} (.getName ^Class (class t))))
         ends? (fn [t] (when (over? t) (when-not @expired (swap! state assoc :halt true)) true))
         original clojure.test/report
-        report (fn [m]
+        report-with (fn [original] (fn [m]
                  (when (:out @state) (bounded (:out @state)))
                  (case (:type m)
                    :pass (add :pass)
                    :fail (failed m)
                    :error (when-not (ends? (:actual m)) (failed m))
-                   :begin-test-var (do (add :test) (swap! state update :ran (fnil conj []) (str (:name (meta (:var m))))))
-                   (:end-test-var :begin-test-ns :end-test-ns :summary) nil
+                   :begin-test-var (do (flush-test)
+                                       (add :test)
+                                       (swap! state assoc :var (:var m))
+                                       (swap! state update :ran (fnil conj []) (str (:name (meta (:var m))))))
+                   :end-test-var (do (flush-test) (swap! state assoc :var (second clojure.test/*testing-vars*)))
+                   (:begin-test-ns :end-test-ns :summary) nil
                    ;; A type of a library: its own method counts and prints.
                    (let [before @clojure.test/*report-counters*
                          w (java.io.StringWriter.)]
@@ -148,7 +151,7 @@
                            more (fn [k] (- (get after k 0) (get before k 0)))]
                        (cond (pos? (+ (more :fail) (more :error)))
                              (failed {:type (if (pos? (more :error)) :error :fail) :message (kept w) :file (:file m) :line (:line m)})
-                             (pos? (more :pass)) (add :pass))))))
+                             (pos? (more :pass)) (add :pass)))))))
         matches? (fn [ks & metas] (some (fn [k] (some (fn [m] (get m k)) metas)) ks))
         chosen? (fn [n names v]
                   (let [m (meta v)]
@@ -161,33 +164,33 @@
                         (swap! state assoc :out w)
                         (binding [*out* w clojure.test/*test-out* w *err* (java.io.PrintWriter. w true)] (f))))
         halt? (fn [] (or @expired (:halt @state)))
-        guard (fn [what f]         ; an exception outside of any test is an error of the namespace
+        guard (fn [v what f]       ; what is thrown outside of a test is an error of the var, or of the namespace
                 (try (f)
                      (catch Throwable t
                        (when-not (ends? t)
-                         (swap! state dissoc :var)
+                         (flush-test)
+                         (swap! state assoc :var v)
                          (failed {:type :error :message what :actual t})))
-                     (finally (flush-test))))
+                     (finally (flush-test) (swap! state dissoc :var))))
         run-var (fn [each v]
                   (when-not (halt?)
                     (swap! state assoc :var v)
                     (with-output
-                      (fn [] (guard "outside of its assertions: a fixture, or the end of the test"
+                      (fn [] (guard v "around the test: in an :each fixture"
                                     (fn [] (each (fn [] (clojure.test/test-var v)))))))
-                    (when (or (Thread/interrupted)) (when-not @expired (swap! state assoc :halt true)))
-                    (swap! state dissoc :var)))
+                    (when (Thread/interrupted) (when-not @expired (swap! state assoc :halt true)))))
         run-ns (fn [n names]
                  (let [hook (resolve (symbol (str (ns-name n)) "test-ns-hook"))
                        all (sort-by (fn [v] [(or (:line (meta v)) 0) (str (:name (meta v)))]) (vals (ns-interns n)))
                        vars (filter (fn [v] (chosen? n names v)) all)]
                    (cond
                      (and hook (nil? names) (empty? focus) (empty? skip))
-                     (with-output (fn [] (guard "in test-ns-hook" (fn [] (@hook)))))
+                     (with-output (fn [] (guard nil "in test-ns-hook" (fn [] (@hook)))))
                      (seq vars)
                      (let [once (clojure.test/join-fixtures (:clojure.test/once-fixtures (meta n)))
                            each (clojure.test/join-fixtures (:clojure.test/each-fixtures (meta n)))]
                        (with-output
-                         (fn [] (guard "in a :once fixture"
+                         (fn [] (guard nil "in a :once fixture"
                                        (fn [] (once (fn [] (doseq [v vars] (run-var each v)))))))))
                      :else nil)))
         frames (fn [^Thread t] (mapv (fn [^StackTraceElement f] [(.getClassName f) (.getMethodName f) (.getFileName f) (.getLineNumber f)]) (take 60 (.getStackTrace t))))
@@ -215,11 +218,7 @@
     (emit {:event :plan :namespaces (mapv :name present) :missing (mapv :name missing) :unmatched (- (count namespaces) (count wanted))})
     (when limit (doto (Thread. ^Runnable watch) (.setDaemon true) (.start)))
     (try
-      (binding [*ns* (create-ns 'user)
-                clojure.test/report report
-                clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)
-                clojure.test/*testing-vars* (list)
-                clojure.test/*testing-contexts* (list)]
+      (binding [*ns* (create-ns 'user)]
         (doseq [{:keys [name]} present
                 :when (not (:halt @state))]
           (let [sym (symbol name) start (now)]
@@ -228,6 +227,7 @@
             (reset! state {:ns name})
             (emit {:event :begin :ns name})
             (reset! deadline (if limit (+ start limit)))
+            ;; With clojure.test as it is: a namespace may extend its report.
             (with-output
               (fn [] (try (when-not (loaded? sym) (require sym :reload))
                           (the-ns sym)
@@ -237,10 +237,15 @@
                               (failed {:type :error :message "cannot be loaded" :actual t})
                               (flush-test))))))
             (when-not (or (:broken @state) (halt?))
-              (run-ns (the-ns sym) (if-let [names (get only name)] (set names))))
+              (binding [clojure.test/report (report-with clojure.test/report)
+                        clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)
+                        clojure.test/*testing-vars* (list)
+                        clojure.test/*testing-contexts* (list)]
+                (run-ns (the-ns sym) (if-let [names (get only name)] (set names)))))
             (reset! deadline nil)
             (Thread/interrupted)
-            (emit (merge {:event :ns :ns name :ms (- (now) start) :late @expired :halt (boolean (:halt @state)) :ran (vec (take 5000 (:ran @state)))} @counts))))
+            (emit (merge {:event :ns :ns name :ms (- (now) start) :late @expired :halt (boolean (:halt @state)) :ran (vec (take 5000 (:ran @state)))}
+                         @counts))))
         (when (:halt @state) (throw (InterruptedException. "interrupted"))))
       (emit {:event :end :ms (- (now) began)})
       (finally (reset! done true)))))

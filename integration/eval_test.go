@@ -253,7 +253,7 @@ func TestEvalAllTools(t *testing.T) {
 		"`brepl backup restore "+a.project.Path("src/old.clj")+"` brings back what was there at "), a.Story())
 	server.OnLoadFileContains("(inc x))\n").Value("nil") // the state before the repair, repaired again
 	turn = a.Bash("brepl backup restore src/old.clj")
-	assert.Assert(t, cmp.Contains(turn.ToolResult, "src/old.clj is restored from backup 1; what was there is backup 2"), a.Story())
+	assert.Assert(t, cmp.Contains(normalize(turn.ToolResult, measured()), "src/old.clj is restored from backup 1, as it was on $WHEN; what was there is backup 2"), a.Story())
 	// A branch that is switched is no edit.
 	turn = a.Bash("for i in $(seq 70); do echo \"(ns many$i)\" > src/many$i.clj; done")
 	assert.Assert(t, cmp.Contains(turn.ToldText(), "70 Clojure files have changed at once: they were not loaded into the REPL."), a.Story())

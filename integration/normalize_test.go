@@ -32,6 +32,7 @@ func measured() []rule {
 		{regexp.MustCompile(`\((?:\d+m)?\d+(?:\.\d+)?(?:µs|ms| ?s)\)`), "($$TOOK)"},
 		{regexp.MustCompile(`\b(within|after) \d+(?:\.\d+)?(?:µs|ms|s)\b`), "$1 $$TOOK"},
 		{regexp.MustCompile(`\buntil \d\d:\d\d\b`), "until $$TIME"},
+		{regexp.MustCompile(`\bas it was on \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b`), "as it was on $$WHEN"},
 	}
 }
 

@@ -83,7 +83,7 @@ func TestOwnBackupFolder(t *testing.T) {
 	assert.Equal(t, content(t, filepath.Join(kept, "1.bak")), "(a)\n")
 	assert.NilError(t, os.WriteFile(filepath.Join(own, "mine"), nil, 0o600))
 	turn := a.Bash("brepl backup restore src/a.clj")
-	assert.Equal(t, strings.TrimSpace(turn.ToolResult), "src/a.clj is restored from backup 1; what was there is backup 2")
+	assert.Equal(t, normalize(strings.TrimSpace(turn.ToolResult), measured()), "src/a.clj is restored from backup 1, as it was on $WHEN; what was there is backup 2")
 	a.onDisk("src/a.clj", "(a)\n")
 	a.Exit("other")
 	entries, err := os.ReadDir(own)

@@ -92,7 +92,7 @@ func TestEditStory(t *testing.T) {
 	a.onDisk(stockFile, "(def y \"a)\n")
 	assert.Assert(t, strings.Contains(turn.ToldText(), "src/stock.clj was not balanced before this edit (2 unmatched) and is not after it (2 unmatched)."), a.Story())
 	turn = a.Bash("brepl backup restore --id 3 " + stockFile)
-	assert.Assert(t, strings.HasPrefix(turn.ToolResult, "src/stock.clj is restored from backup 3; what was there is backup 5"), turn.ToolResult)
+	assert.Assert(t, strings.HasPrefix(normalize(turn.ToolResult, measured()), "src/stock.clj is restored from backup 3, as it was on $WHEN; what was there is backup 5"), turn.ToolResult)
 	a.onDisk(stockFile, strings.Replace(want, "(<= n 12)", "(<= n 10)", 1))
 
 	// Backups are gone with the session.
@@ -357,7 +357,7 @@ var repairFaults = []fault{
 		r := w.run(fakes.OneLine(fakes.PostEditEvent(file, "(a)", "(b)", "(a)\n", options...).JSON()), "hook", "eval")
 		assert.Equal(t, r.exit, 0)
 		matches(t, r.stdout, "src/a.clj is on disk now and is not balanced. .* `brepl backup restore \\$PROJECT/src/a.clj` brings back what was there before the edit")
-		w.run(fakes.DevNull(), "backup", "restore", "src/a.clj").is(0, "src/a.clj is restored from backup 1; what was there is backup 2\n", "")
+		w.run(fakes.DevNull(), "backup", "restore", "src/a.clj").is(0, "src/a.clj is restored from backup 1, as it was on $WHEN; what was there is backup 2\n", "")
 		assert.Equal(t, w.project.Read("src/a.clj"), "(a)\n")
 		// And a file that changes under a repair stays as somebody else has left it: see hookkit/session, ErrChanged.
 	}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -182,6 +183,9 @@ func TestBackupCommands(t *testing.T) {
 			return strings.TrimSpace(stderr)
 		}
 		assert.Equal(t, stderr, "")
+		if args[0] == "restore" { // issue 14: which of them, nobody could tell
+			stdout = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).ReplaceAllString(stdout, "$$WHEN")
+		}
 		return stdout
 	}
 	assert.Equal(t, command("list"), "brepl backup list: there are no backups")
@@ -199,15 +203,15 @@ func TestBackupCommands(t *testing.T) {
 	assert.Equal(t, command("diff", "src/a.clj"), "diff src/a.clj (backup 1) src/a.clj\n--- src/a.clj (backup 1)\n+++ src/a.clj\n@@ -1,1 +1,1 @@\n-(a)\n+(a2\n")
 	assert.Equal(t, command("restore"), "brepl backup restore: there are backups of 2 files; name the one to restore (`brepl backup list` shows them)")
 	assert.NilError(t, os.Chmod(b.path("src/a.clj"), 0o644))
-	assert.Equal(t, command("restore", "src/a.clj"), "src/a.clj is restored from backup 1; what was there is backup 3\n")
+	assert.Equal(t, command("restore", "src/a.clj"), "src/a.clj is restored from backup 1, as it was on $WHEN; what was there is backup 3\n")
 	assert.Equal(t, b.read("src/a.clj"), "(a)\n")
 	info, err := os.Stat(b.path("src/a.clj"))
 	assert.NilError(t, err)
 	assert.Equal(t, info.Mode().Perm(), os.FileMode(0o600))
-	assert.Equal(t, command("restore", "--id", "3", "src/a.clj"), "src/a.clj is restored from backup 3; what was there is backup 4\n")
+	assert.Equal(t, command("restore", "--id", "3", "src/a.clj"), "src/a.clj is restored from backup 3, as it was on $WHEN; what was there is backup 4\n")
 	assert.Equal(t, b.read("src/a.clj"), "(a2\n")
 	assert.Equal(t, command("restore", "--id", "9", "src/a.clj"), "brepl backup restore: there is no backup 9 of src/a.clj; `brepl backup list $DIR/src/a.clj` lists them")
-	assert.Equal(t, command("restore", b.path("b.clj")), "b.clj is restored from backup 2\n")
+	assert.Equal(t, command("restore", b.path("b.clj")), "b.clj is restored from backup 2, as it was on $WHEN\n")
 	assert.Equal(t, b.read("b.clj"), "(b)\n")
 	assert.Equal(t, command("restore", "b.clj"), "b.clj is as in its backups\n")
 
@@ -215,5 +219,18 @@ func TestBackupCommands(t *testing.T) {
 	b.env = []string{"BREPL_STATE_DIR=" + b.state}
 	assert.Assert(t, strings.Contains(command("list", "b.clj"), "b.clj  (session s1)\n"))
 	assert.Equal(t, command("restore", "--id", "2", "b.clj"), "brepl backup restore: --id needs --session: each session has its own numbers (`brepl backup list` shows them)")
-	assert.Equal(t, command("restore", "b.clj", "--session", "s1", "--id", "2"), "b.clj is restored from backup 2; what was there is backup 2\n")
+	assert.Equal(t, command("restore", "b.clj", "--session", "s1", "--id", "2"), "b.clj is restored from backup 2, as it was on $WHEN; what was there is backup 2\n")
+
+	// Issue 14: in another project they were all listed. A file that is named is found from everywhere.
+	here := b.dir
+	b.dir = t.TempDir()
+	assert.Equal(t, command("list"), "brepl backup list: there are no backups of this project; `brepl backup list --all` shows 4 of others")
+	assert.Equal(t, command("diff"), "brepl backup diff: there are no backups of this project; `brepl backup list --all` shows 4 of others")
+	assert.Equal(t, strings.Count(command("list", "--all"), "(session s1)\n"), 4)
+	assert.Equal(t, strings.Count(command("list", filepath.Join(here, "b.clj")), "(session s1)\n"), 1)
+	s, err := openStore(&cli.Program{Env: b.env}, "s2")
+	assert.NilError(t, err)
+	_, err = s.save(b.path("mine.clj"), []byte("(m)"), 0o600)
+	assert.NilError(t, err)
+	assert.Assert(t, strings.HasSuffix(command("list"), "  mine.clj  (session s2)\n4 more of other projects: brepl backup list --all\n"))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/hookkit/brepl/hookkit/cli"
+	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
 	"github.com/hookkit/brepl/hookkit/settings"
 )
@@ -40,6 +41,8 @@ type backups struct {
 	session string
 	list    []backup
 	several bool // the list may have backups of several sessions, each with its own numbers
+	all     bool // of all projects
+	others  int  // backups of other projects, which are not in the list
 }
 
 func backupRow(name, usage, short string, run func(*backups) error) cli.Command {
@@ -47,10 +50,13 @@ func backupRow(name, usage, short string, run func(*backups) error) cli.Command 
 	return cli.Command{
 		Name: name, Usage: "[--session ID] " + usage, Short: short,
 		Long: short + ".\nBackups are made before each edit of a Clojure file, belong to the agent's session and go when it ends.\n" +
-			"Without --session: the session that CLAUDE_CODE_SESSION_ID names, else all.",
+			"Without --session: the session that CLAUDE_CODE_SESSION_ID names, else all sessions, and without FILE this project's files.",
 		Mixed: true,
 		Options: func(flags *flag.FlagSet) {
 			flags.StringVar(&b.session, "session", "", "the agent's session `ID`")
+			if name == "list" {
+				flags.BoolVar(&b.all, "all", false, "of other projects too")
+			}
 			if name == "restore" {
 				flags.IntVar(&b.id, "id", 0, "`N`umber of the backup, as list shows it")
 			}
@@ -100,14 +106,31 @@ func (b *backups) find() error {
 		for i := range b.list {
 			b.list[i].path = b.file // one file, by whatever link it was edited
 		}
+	} else if b.several && !b.all {
+		b.keepProject()
 	}
-	if len(b.list) == 0 {
-		if b.file != "" {
-			return fmt.Errorf("there is no backup of %s", shown(b.program.Dir, b.file))
+	switch {
+	case len(b.list) > 0:
+		return nil
+	case b.file != "":
+		return fmt.Errorf("there is no backup of %s", shown(b.program.Dir, b.file))
+	case b.others > 0:
+		return fmt.Errorf("there are no backups of this project; `brepl backup list --all` shows %d of others", b.others)
+	}
+	return errors.New("there are no backups")
+}
+
+// keepProject leaves the backups of the project where the person stands.
+func (b *backups) keepProject() {
+	root, ok := project.GitRoot(b.program.Dir)
+	if !ok {
+		if root, ok = project.Root(b.program.Dir); !ok {
+			root = b.program.Dir
 		}
-		return errors.New("there are no backups")
 	}
-	return nil
+	found := len(b.list)
+	b.list = slices.DeleteFunc(b.list, func(one backup) bool { return !project.Contains([]string{root}, one.path) })
+	b.others = found - len(b.list)
 }
 
 // sameFile also takes a path for the same that differs in symbolic links.
@@ -166,6 +189,9 @@ func listBackups(b *backups) error {
 		_, _ = fmt.Fprintf(b.program.Stdout, "%4d  %s  %9d bytes  %s%s\n",
 			one.id, one.taken().Format(time.DateTime), one.size, shown(b.program.Dir, one.path), from)
 	}
+	if b.others > 0 {
+		_, _ = fmt.Fprintf(b.program.Stdout, "%d more of other projects: brepl backup list --all\n", b.others)
+	}
 	return nil
 }
 
@@ -217,6 +243,7 @@ func restoreBackup(b *backups) error {
 		_, _ = fmt.Fprintf(b.program.Stdout, "%s is as in its backups\n", name)
 		return nil
 	}
+	moment := one.taken().Format(time.DateTime) // before it may be thinned out
 	opts := session.WriteOptions{Mode: one.mode, Sync: true, Absent: !disk.exists}
 	kept := ""
 	if disk.exists {
@@ -235,7 +262,7 @@ func restoreBackup(b *backups) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(b.program.Stdout, "%s is restored from backup %d%s\n", name, one.id, kept)
+	_, _ = fmt.Fprintf(b.program.Stdout, "%s is restored from backup %d, as it was on %s%s\n", name, one.id, moment, kept)
 	return nil
 }
 

@@ -268,3 +268,45 @@ func TestTestsFailuresJVM(t *testing.T) {
 		}
 	}
 }
+
+// Issue 14: a namespace over its limit is interrupted and the others run; a run over its own is interrupted and says where it was; a server
+// that a test ends is told. None of them passes, and none hangs.
+func TestTestsLimitsJVM(t *testing.T) {
+	t.Parallel()
+	needJVM(t)
+	w := newWorld(t, hooksEDN(allTests(":timeout 60", ":namespace-timeout 1")))
+	w.mayChange = true
+	w.project.Write("test/a/sleeps_test.clj", "(ns a.sleeps-test (:require [clojure.test :refer [deftest is]]))\n(defn wait []\n  (Thread/sleep 600000))\n(deftest sleeps\n  (wait))\n(deftest after\n  (is true))\n")
+	w.project.Write("test/a/spins_test.clj", "(ns a.spins-test (:require [clojure.test :refer [deftest is]]))\n(deftest spins\n  (loop [i 0] (recur (unchecked-inc i))))\n")
+	w.project.Write("test/a/fine_test.clj", "(ns a.fine-test (:require [clojure.test :refer [deftest is]]))\n(deftest fine\n  (is true))\n")
+	server, err := startJVMWith(w.project.Path("test"))
+	assert.NilError(t, err)
+	t.Cleanup(server.Kill)
+	w.project.Write(".nrepl-port", strconv.Itoa(server.Port))
+
+	r := w.stop()
+	assert.Equal(t, r.exit, 1)
+	for _, line := range []string{
+		"Hook 'tests' failed: 2 errors in 3 tests\n",
+		"| ERROR a.sleeps-test/sleeps (test/a/sleeps_test.clj:5)\n|   the namespace ran longer than 1 s and was interrupted\n|   at a.sleeps-test/wait (test/a/sleeps_test.clj:3)\n|   at a.sleeps-test/fn (test/a/sleeps_test.clj:5)\n",
+		"| ERROR a.spins-test/spins (test/a/spins_test.clj:3)\n|   the namespace ran longer than 1 s and was interrupted\n",
+	} {
+		assert.Assert(t, cmp.Contains(r.stderr, line))
+	}
+
+	r = w.test("a.sleeps-test", "--timeout", "2s", "--json")
+	assert.Assert(t, r.exit == 1 && strings.Contains(r.stdout, `"late":["a.sleeps-test"]`), r.stdout)
+
+	w.project.Write(".brepl/hooks.edn", hooksEDN(allTests(":timeout 2", ":namespace-timeout 60", `:paths ["test/a/sleeps_test.clj"]`, ":retry-on-failure? true")))
+	r = w.stop()
+	assert.Equal(t, r.exit, 2)
+	assert.Assert(t, cmp.Contains(r.stderr, "Hook 'tests' failed: timed out after 2 s and was interrupted\n"))
+	assert.Assert(t, cmp.Contains(r.stderr, "| Not run to the end: 1 namespace; it was in a.sleeps-test/sleeps\n"))
+
+	w.project.Write("test/a/exits_test.clj", "(ns a.exits-test (:require [clojure.test :refer [deftest is]]))\n(deftest exits\n  (System/exit 3))\n")
+	w.project.Write(".brepl/hooks.edn", hooksEDN(allTests(`:paths ["test/a/exits_test.clj"]`)))
+	r = w.stop()
+	assert.Equal(t, r.exit, 1)
+	assert.Assert(t, cmp.Contains(r.stderr, "the nREPL server closed the connection"))
+	assert.Assert(t, cmp.Contains(r.stderr, "it was in a.exits-test"))
+}

@@ -63,6 +63,8 @@ func (r *reader) event(e *clj.Node) {
 		res.Running, r.before = str(e, "ns"), len(res.Failing)
 	case "test":
 		r.failing(e)
+	case "running":
+		res.Running = str(e, "ns") + "/" + str(e, "test")
 	case "late":
 		res.Errors++
 		name := str(e, "ns")
@@ -149,6 +151,7 @@ const maxFrames = 8
 
 // stack takes the project's calls, innermost first, up to the test's own, which says where it is.
 func (r *reader) stack(p *Problem, c *Case, trace []failure.Frame) {
+	found := false
 	for _, f := range trace {
 		if !f.Project || len(p.Frames) > 0 && p.Frames[len(p.Frames)-1] == f {
 			continue
@@ -156,8 +159,11 @@ func (r *reader) stack(p *Problem, c *Case, trace []failure.Frame) {
 		if len(p.Frames) < maxFrames {
 			p.Frames = append(p.Frames, f)
 		}
-		if f.File == c.File {
-			p.File, p.Line = f.File, f.Line
+		test := f.Symbol == c.Namespace+"/fn" // what deftest makes
+		if f.File == c.File && (!found || test) {
+			p.File, p.Line, found = f.File, f.Line, true
+		}
+		if test {
 			return
 		}
 	}

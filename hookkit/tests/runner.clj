@@ -195,10 +195,17 @@
                      :else nil)))
         frames (fn [^Thread t] (mapv (fn [^StackTraceElement f] [(.getClassName f) (.getMethodName f) (.getFileName f) (.getLineNumber f)]) (take 60 (.getStackTrace t))))
         ;; A namespace over its limit is interrupted, so that the others still run.
+        slow (atom nil)            ; the test that ran at the last look, and whether it was named
+        look (fn []
+               (let [v (:var @state) [seen named] @slow]
+                 (cond (or (nil? v) (not= v seen)) (reset! slow [v false])
+                       (not named) (do (reset! slow [v true])
+                                       (emit {:event :running :ns (:ns @state) :test (str (:name (meta v)))})))))
         watch (fn []
                 (loop [waited 0]
                   (when-not @done
                     (Thread/sleep 50)
+                    (look)
                     (let [d @deadline]
                       (cond
                         (or (nil? d) (< (now) d)) (recur 0)

@@ -88,8 +88,9 @@ Commands:
 Run 'demo COMMAND --help' for one of them.
 
 Flags:
-  -h HOST  the HOST
-  --loud   say more
+  -h, --host HOST  the HOST
+  --loud           say more
+  --version        print the version
 `
 	for _, arg := range []string{"--help", "-?", "help"} {
 		var out bytes.Buffer

@@ -28,6 +28,7 @@ func table() Command {
 						Name: "stop", Usage: "[FLAGS] [FILE]", Short: "When the agent stops", Long: "Runs at the end of a turn.",
 						Options: func(flags *flag.FlagSet) {
 							flags.BoolVar(&loud, "loud", false, "say more")
+							flags.BoolVar(&loud, "l", false, "")
 							flags.IntVar(&times, "times", 3, "repeat `N` times")
 						},
 						Run: func(_ context.Context, p *Program, args []string) int {
@@ -71,6 +72,9 @@ Commands:
   eval  Evaluate
 
 Run 'demo COMMAND --help' for one of them.
+
+Flags:
+  --version  print the version
 `
 	hookHelp = `Hooks for the host
 
@@ -88,8 +92,8 @@ Run 'demo hook COMMAND --help' for one of them.
 Usage: demo hook stop [FLAGS] [FILE]
 
 Flags:
-  --loud     say more
-  --times N  repeat N times (default 3)
+  --loud, -l  say more
+  --times N   repeat N times (default 3)
 `
 	evalHelp = `Evaluate
 

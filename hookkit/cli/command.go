@@ -30,7 +30,7 @@ type Command struct {
 	BadUsage int
 
 	// Options declares the flags, if any. They are parsed before Run, which gets what is left. Without it Run gets all arguments.
-	// A flag without a text is an alias that help does not list. Where there is a flag h, -h is no call for help.
+	// A flag without a text that sets the value of another one is its alias. Where there is a flag h, -h is no call for help.
 	Options func(flags *flag.FlagSet)
 	Mixed   bool // flags may stand after arguments too, up to "--"
 	Run     func(ctx context.Context, p *Program, args []string) int

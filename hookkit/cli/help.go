@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"reflect"
 	"runtime/debug"
 	"strings"
 )
@@ -35,27 +36,49 @@ func (p *Program) help(w io.Writer, c *Command, path string) {
 		writeRows(&b, rows)
 		_, _ = fmt.Fprintf(&b, "\nRun '%s COMMAND --help' for one of them.\n", path)
 	}
+	var rows [][2]string
 	if c.Options != nil {
 		flags := p.Flags(c)
 		c.Options(flags)
+		rows = flagRows(flags)
+	}
+	if path == p.Name {
+		rows = append(rows, [2]string{"--version", "print the version"})
+	}
+	if c.Options != nil || len(rows) > 0 {
 		b.WriteString("\nFlags:\n")
-		writeRows(&b, flagRows(flags))
+		writeRows(&b, rows)
 	}
 	_, _ = io.WriteString(w, b.String())
 }
 
+// dashed is a flag as it is typed.
+func dashed(f *flag.Flag) string {
+	if len(f.Name) == 1 {
+		return "-" + f.Name
+	}
+	return "--" + f.Name
+}
+
+// flagRows are the flags that have a text, each with its alias: a flag without a text that sets the same value.
 func flagRows(flags *flag.FlagSet) [][2]string {
+	aliases := map[flag.Value]string{}
+	flags.VisitAll(func(f *flag.Flag) {
+		if f.Usage == "" && reflect.TypeOf(f.Value).Comparable() {
+			aliases[f.Value] += ", " + dashed(f)
+		}
+	})
 	var rows [][2]string
 	flags.VisitAll(func(f *flag.Flag) {
 		if f.Usage == "" {
 			return
 		}
 		argument, usage := flag.UnquoteUsage(f)
-		dashes := "--"
-		if len(f.Name) == 1 {
-			dashes = "-"
+		alias := ""
+		if reflect.TypeOf(f.Value).Comparable() {
+			alias = aliases[f.Value]
 		}
-		name := strings.TrimSpace(dashes + f.Name + " " + argument)
+		name := strings.TrimSpace(dashed(f) + alias + " " + argument)
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}

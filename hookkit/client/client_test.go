@@ -190,7 +190,7 @@ func TestUsage(t *testing.T) {
 		{"1 --json --hook", "--json, --hook and --verbose exclude each other"},
 		{"-m {} --hook", "--hook is for code, not for -m"},
 		{"-f a --ns b", `--ns is for an expression; a file has its own, and a message says it with "ns"`},
-		{"1 -p abc", `-p: "abc" is not a port number`},
+		{"1 -p abc", `--port: "abc" is not a port number`},
 		{"1 --timeout 0", `invalid value "0" for flag -timeout: expected seconds, or a time such as 1m30s`},
 		{"1 --timeout soon", `invalid value "soon" for flag -timeout: expected seconds, or a time such as 1m30s`},
 		{"1 --timeout NaN", `invalid value "NaN" for flag -timeout: expected seconds, or a time such as 1m30s`},

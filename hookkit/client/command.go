@@ -54,7 +54,7 @@ const long = `brepl evaluates Clojure in a running REPL, and gives coding agents
   EOF
 
 What the code prints appears while it runs; each value gets a line of its own. The exit code is 0, 1 after an exception, 2 for a wrong
-call, 130 after Ctrl-C, which interrupts the evaluation. The server is that of -p, .nrepl-port, .shadow-cljs/nrepl.port or BREPL_PORT,
+call, 130 after Ctrl-C, which interrupts the evaluation. The server is that of --port, .nrepl-port, .shadow-cljs/nrepl.port or BREPL_PORT,
 or else the one that runs in this project.`
 
 // options are the flags of one call.
@@ -174,7 +174,7 @@ func (o *options) lookup(p *cli.Program, paths nrepl.PathMap) (nrepl.Lookup, err
 	}
 	if o.port != "" {
 		if err := l.SetPort(o.port); err != nil {
-			return l, fmt.Errorf("-p: %w", err)
+			return l, fmt.Errorf("--port: %w", err)
 		}
 	}
 	return l, nil

@@ -76,12 +76,12 @@ var verdictRules = []ruleTest{
 		// A failure after it is news, and so is the next empty run after a pass.
 		server.On("(run)").Value("{:test 1 :fail 1 :error 0}")
 		r := w.stop()
-		assert.Assert(t, r.exit == 1 && strings.Contains(r.stdout, `"additionalContext":"Hook 'repl-tests' failed after 2 retries. Giving up.`), r.stdout)
+		assert.Assert(t, r.exit == 1 && strings.Contains(r.stdout, `"additionalContext":"brepl: Hook 'repl-tests' failed after 2 retries. Giving up.`), r.stdout)
 		server.On("(run)").Value("{:test 1 :fail 0 :error 0}")
 		assert.Equal(t, w.stop().exit, 1)
 		server.On("(run)").Value(summary)
 		r = w.stop()
-		assert.Assert(t, strings.Contains(r.stdout, `"additionalContext":"Hook 'repl-tests' ran no test`), r.stdout)
+		assert.Assert(t, strings.Contains(r.stdout, `"additionalContext":"brepl: Hook 'repl-tests' ran no test`), r.stdout)
 	}},
 	{title: "a report stands before a required hook that cannot run, which ends the run", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("lint", "exit 2"), eval("repl", "1", ":required? true"), bash("tests", "exit 1", retry)))
@@ -147,7 +147,7 @@ var verdictRules = []ruleTest{
 			w.session += "x"
 		}
 	}},
-	{title: "the third equal failure with nothing changed asks for another approach", run: func(t *testing.T) {
+	{title: "the third equal failure with nothing changed names the log", run: func(t *testing.T) {
 		w := newWorld(t, hooksEDN(bash("tests", `echo "at $(date +%H:%M:%S).$RANDOM in 0x$RANDOM-a$RANDOM: expected 1"; exit 1`, retry)), fakes.WithGit())
 		w.rules = append(w.rules, rule{regexp.MustCompile(`at \d\d:\d\d:\d\d\.\d+ in 0x\d+-a\d+`), "at $$TIME in $$ADDRESS"})
 		stop := func(attempt int, more ...string) {
@@ -156,6 +156,7 @@ var verdictRules = []ruleTest{
 		}
 		stop(1)
 		stop(2)
+		const stuck = "Nothing changed since the last attempt: read the whole log at $PRIVATE/hook-tests.log, or explain to the user what blocks you."
 		stop(3, stuck)
 		stop(4, stuck)
 		// A change of any file starts anew, and it counted all the time.

@@ -118,7 +118,7 @@ func refusesAt(name string, attempt int, more ...string) reaction {
 
 // informs is a stop that is not blocked: the agent gets one turn to read the text, the user is shown a line.
 func informs(user, text string) reaction {
-	return reaction{Exit: 1, GoesOn: true, Told: []string{"reminder: Stop hook additional context: " + text}, Shown: shownLine(user)}
+	return reaction{Exit: 1, GoesOn: true, Told: []string{"reminder: Stop hook additional context: brepl: " + text}, Shown: shownLine(user)}
 }
 
 // informsUser is a stop that passes although something failed: the agent knows already, the user is shown a line.

@@ -312,8 +312,7 @@ var stopScenarios = []scenario{
 }
 
 // stuck is said of a hook that fails the same way for the third time while nothing changes.
-const stuck = "It failed the same way three times or more and no file has changed in between. " +
-	"Try another approach, or stop here and ask the user."
+const stuck = "Nothing changed since the last attempt: explain to the user what blocks you."
 
 // inTmp keeps this world's state where the documents say, in /tmp.
 func (w *world) inTmp() {

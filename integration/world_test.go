@@ -200,7 +200,7 @@ func tellUser(user string) string { return `{"systemMessage":` + quoted(user) + 
 
 // tellBoth is beside a report that is news to the agent.
 func tellBoth(user, agent string) string {
-	return `{"systemMessage":` + quoted(user) + `,"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":` + quoted(agent) + "}}\n"
+	return `{"systemMessage":` + quoted(user) + `,"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":` + quoted("brepl: "+agent) + "}}\n"
 }
 
 func quoted(text string) string {
@@ -222,7 +222,7 @@ const staleFile = "localhost:$STALE from .nrepl-port: nothing listens there, the
 // What every text to the agent ends with.
 const (
 	pauseHint  = "If this cannot pass now, tell the user, who can let stops through with `brepl hook pause`."
-	reportHint = "This does not block: you can stop. Fix it if it belongs to the task, and tell the user of it otherwise."
+	reportHint = "This hook does not block. Fix it if it belongs to the task, and tell the user of it otherwise."
 )
 
 // lines joins lines and ends each.

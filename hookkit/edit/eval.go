@@ -19,7 +19,6 @@ import (
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/session"
-	"github.com/hookkit/brepl/hookkit/text"
 )
 
 const (
@@ -333,9 +332,9 @@ func (v *evaluator) seedAnswer(ctx context.Context, path string) answer {
 	}
 	for _, t := range r.troubles {
 		if v.strict && !t.warning {
-			return answer{Continue: true, Decision: "block", StopReason: t.summary, Reason: text.CutBytes(t.text+t.printed, maxAgentText), Warnings: r.repaired}
+			return answer{Continue: true, Decision: "block", StopReason: t.summary, Reason: harmless(t.text + t.printed), Warnings: r.repaired}
 		}
-		a.Warnings = append(a.Warnings, text.CutBytes(t.told(), maxAgentText))
+		a.Warnings = append(a.Warnings, harmless(t.told()))
 	}
 	*a.SuppressOutput = len(a.Warnings) == 0
 	if r.noServer {

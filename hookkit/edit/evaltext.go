@@ -106,9 +106,9 @@ func (v *evaluator) decide(r report) hookkit.PostToolUseDecision {
 	switch known := slices.IndexFunc(r.again, blocks); {
 	case len(hard) == 0 && known >= 0:
 		line, _, _ := strings.Cut(r.again[known].text, "\n")
-		d = hookkit.RejectResult(r.again[known].summary, text.CutBytes(knownError+line, maxAgentText))
+		d = hookkit.RejectResult(r.again[known].summary, harmless(knownError+line))
 	case len(hard) > 0:
-		d = hookkit.RejectResult(hard[0].summary, text.CutBytes(blocking(hard), maxAgentText))
+		d = hookkit.RejectResult(hard[0].summary, harmless(blocking(hard)))
 		fallthrough
 	default:
 		if list := places(r.again); list != "" {
@@ -116,7 +116,7 @@ func (v *evaluator) decide(r report) hookkit.PostToolUseDecision {
 		}
 	}
 	if len(quiet) > 0 {
-		d = d.TellAgent(text.CutBytes(strings.Join(quiet, "\n\n"), maxAgentText))
+		d = d.TellAgent(harmless(strings.Join(quiet, "\n\n")))
 	}
 	return d
 }
@@ -135,6 +135,9 @@ func places(troubles []trouble) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// harmless is a text as the agent may read it: nothing in it opens a tag, and it is not too long.
+func harmless(said string) string { return text.CutBytes(text.Defuse(said), maxAgentText) }
 
 // told is how the agent reads of a trouble that does not block.
 func (t trouble) told() string {

@@ -163,6 +163,7 @@ func runByHand(ctx context.Context, p *cli.Program, config *hooksedn.Config, hoo
 		}
 		began := time.Now()
 		o := r.Run(ctx, h)
+		o.Why, o.Output = text.Defuse(o.Why), text.Defuse(o.Output) // an agent may have typed this
 		took := text.Seconds(time.Since(began))
 		switch {
 		case ctx.Err() != nil:

@@ -107,15 +107,15 @@ func (k *stopHook) warn(line string) {
 // badConfig reports a configuration that cannot be used: exit 1, told to the agent once.
 func (k *stopHook) badConfig(ctx context.Context, s *store, err error) hookkit.StopDecision {
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	text := text.CutUTF16(fmt.Sprintf("The stop hooks cannot be run: %v\nNo hook was run. Mend the file; `brepl hook check` shows what is left.", err), AgentLimit)
-	decision := hookkit.ReportStop(text).TellUser("brepl: the stop hooks cannot be run: " + first)
+	said := text.Defuse(text.CutUTF16(fmt.Sprintf("The stop hooks cannot be run: %v\nNo hook was run. Mend the file; `brepl hook check` shows what is left.", err), AgentLimit))
+	decision := hookkit.ReportStop(said).TellUser("brepl: the stop hooks cannot be run: " + text.Defuse(first))
 	told := true
 	updateErr := s.update(ctx, func(m *memory) {
 		told = m.told[configName]
 		m.told[configName] = true
 	})
 	if updateErr == nil && !told {
-		return decision.TellAgent(text)
+		return decision.TellAgent(unnamed + said)
 	}
 	return decision
 }

@@ -195,7 +195,7 @@ func (r *stopRun) verdict(ctx context.Context, steps []Step) hookkit.StopDecisio
 	if news[len(news)-1].Action == Pause {
 		closing = "" // it was just asked to pause
 	}
-	return decision.TellAgent(agentText(news, closing))
+	return decision.TellAgent(unnamed + agentText(news, closing))
 }
 
 // tellSkips lets the user know, once a session, of each hook that is skipped because there is no server: a gate that is not there looks like

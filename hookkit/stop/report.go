@@ -12,8 +12,11 @@ import (
 // pauseHint stands in every text that blocks: nobody should be held by a check that cannot pass now.
 const pauseHint = "If this cannot pass now, tell the user, who can let stops through with `brepl hook pause`."
 
+// unnamed begins what the agent is told beside a stop: the host sets no name before it.
+const unnamed = "brepl: "
+
 // reportHint ends what the agent is told of failures that do not block.
-const reportHint = "This does not block: you can stop. Fix it if it belongs to the task, and tell the user of it otherwise."
+const reportHint = "This hook does not block. Fix it if it belongs to the task, and tell the user of it otherwise."
 
 // agentText is what the agent reads of a stop's steps: one block for each step with something to say,
 // in order, with as much of the hooks' output as fits into AgentLimit.
@@ -56,7 +59,7 @@ func agentText(steps []Step, closing string) string {
 		b.WriteByte('\n')
 	}
 	b.WriteString(closing)
-	return text.CutUTF16(strings.TrimRight(b.String(), "\n"), AgentLimit)
+	return text.Defuse(text.CutUTF16(strings.TrimRight(b.String(), "\n"), AgentLimit))
 }
 
 // outputShares divides room among the outputs of the steps, each with its label. An output of which hardly anything
@@ -120,10 +123,18 @@ func (s *Step) introduction() string {
 		b.WriteString("Last failure: " + s.Why + "\n")
 	}
 	if s.Stuck {
-		b.WriteString("It failed the same way three times or more and no file has changed in between. " +
-			"Try another approach, or stop here and ask the user.\n")
+		b.WriteString(s.stuckHint())
 	}
 	return b.String()
+}
+
+// stuckHint is advice that can be followed while the stop is blocked.
+func (s *Step) stuckHint() string {
+	const explain = "explain to the user what blocks you.\n"
+	if s.Log == "" {
+		return "Nothing changed since the last attempt: " + explain
+	}
+	return "Nothing changed since the last attempt: read the whole log at " + s.Log + ", or " + explain
 }
 
 // outputLabel marks what follows as a command's output, so that text in it
@@ -180,5 +191,5 @@ func userLine(steps []Step) string {
 	if text.LenUTF16(line) > longest {
 		line = fmt.Sprintf("brepl: %s; the last: %s", text.Count(len(parts), "report"), text.CutUTF16(parts[len(parts)-1], longest/2))
 	}
-	return line
+	return text.Defuse(line)
 }

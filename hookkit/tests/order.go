@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hookkit/brepl/hookkit/project/namespaces"
 )
 
 // closure calls visit for a namespace and for all of the suite that it needs.
@@ -52,13 +54,14 @@ func (s *Suite) sort(chosen []Namespace, failed []string) {
 // Reached are those of the chosen namespaces that one of the files is in, or in a namespace that they need. Files are named relative to
 // the project, with slashes.
 func (s *Suite) Reached(chosen []Namespace, files []string) []Namespace {
-	changed := make(map[string]bool, len(files))
-	for _, file := range files {
-		changed[file] = true
+	all, changed := make([]namespaces.File, len(s.Namespaces)), map[string]bool{}
+	for i := range s.Namespaces {
+		n := &s.Namespaces[i]
+		all[i] = namespaces.File{Path: n.File, Namespace: n.Namespace}
+		if slices.Contains(files, n.File) {
+			changed[n.Name] = true
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(chosen), func(n Namespace) bool {
-		reached := false
-		s.closure(n.Name, map[string]bool{}, func(needed *Namespace) { reached = reached || changed[needed.File] })
-		return !reached
-	})
+	reached := namespaces.Dependents(all, changed)
+	return slices.DeleteFunc(slices.Clone(chosen), func(n Namespace) bool { return !reached[n.Name] })
 }

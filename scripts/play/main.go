@@ -38,12 +38,8 @@ const (
   (is (= 0 (stock/remove-stock 2 5))))
 `
 	hooks = `{:stop
- [{:type :repl
-   :name "run-tests"
-   :code (do (require 'clojure.test)
-             (load-file "src/shop/stock.clj")
-             (load-file "test/shop/stock_test.clj")
-             (clojure.test/run-tests 'shop.stock-test))
+ [{:type :tests
+   :name "tests"
    :retry-on-failure? true
    :max-retries 10
    :required? true
@@ -150,7 +146,7 @@ func play(scripted bool) (err error) {
 	if len(left) > 0 {
 		return fmt.Errorf("state is left: %s", strings.Join(left, ", "))
 	}
-	fmt.Printf("    No state file is left.\n\nThe story took %.1f s.\n", time.Since(began).Seconds())
+	fmt.Printf("    No state file of the session is left.\n\nThe story took %.1f s.\n", time.Since(began).Seconds())
 	return nil
 }
 
@@ -238,6 +234,7 @@ func (s *stage) startREPL(scripted bool) (end func(), err error) {
 	began := time.Now()
 	cmd := exec.Command(script, "--until-eof", "--bind", "127.0.0.1", "--port", "0")
 	cmd.Dir = s.project
+	cmd.Env = append(os.Environ(), "BREPL_TEST_CLASSPATH="+filepath.Join(s.project, "src")+":"+filepath.Join(s.project, "test"))
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -271,21 +268,25 @@ func (s *stage) standIn() (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	server.OnContains("run-tests").
-		Out("\nTesting shop.stock-test\n\nFAIL in (never-below-zero) (stock_test.clj:7)\nexpected: (= 0 (stock/remove-stock 2 5))\n  actual: (not (= 0 -3))\n\nRan 1 tests containing 2 assertions.\n1 failures, 0 errors.\n").
-		Value("{:test 1, :pass 1, :fail 1, :error 0, :type :summary}")
-	server.OnContains("run-tests").
-		Out("\nTesting shop.stock-test\n\nRan 1 tests containing 2 assertions.\n0 failures, 0 errors.\n").
-		Value("{:test 1, :pass 2, :fail 0, :error 0, :type :summary}")
+	const plan, end = "brepl-tests {:event :plan :namespaces [\"shop.stock-test\"] :missing []}\n", "brepl-tests {:event :end}\n"
+	server.OnContains(";; brepl reload").AnyTimes().Value("nil") // it knows nothing of files
+	server.OnContains("clojure.test/report").
+		Out(plan + `brepl-tests {:event :test :ns "shop.stock-test" :test "never-below-zero" :line 5 :failures [{:type :fail :file "stock_test.clj" :line 7 ` +
+			`:expected "(= 0 (stock/remove-stock 2 5))" :actual "(not (= 0 -3))"}]}` + "\n").
+		Out(`brepl-tests {:event :ns :ns "shop.stock-test" :test 1 :pass 1 :fail 1}` + "\n" + end).
+		Value("nil")
+	server.OnContains("clojure.test/report").
+		Out(plan + `brepl-tests {:event :ns :ns "shop.stock-test" :test 1 :pass 2}` + "\n" + end).
+		Value("nil")
 	fmt.Printf("    It answers on port %d, and knows this story only.\n", server.Port())
 	return server.Close, s.write(".nrepl-port", strconv.Itoa(server.Port()))
 }
 
-// leftovers lists the files below the state folder.
+// leftovers lists the files below the state folder that belong to a session. What is remembered of the project's tests stays.
 func leftovers(state string) ([]string, error) {
 	var left []string
 	err := filepath.WalkDir(state, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
+		if err == nil && !entry.IsDir() && !strings.HasPrefix(entry.Name(), "tests-") {
 			left = append(left, path)
 		}
 		if errors.Is(err, os.ErrNotExist) {

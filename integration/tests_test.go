@@ -39,12 +39,14 @@ func TestTestsVerdicts(t *testing.T) {
 	t.Parallel()
 	const plan, end = `{:event :plan :namespaces ["shop.cart-test"] :missing []}`, `{:event :end :ms 3}`
 	t.Run("passed", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, hooksEDN(allTests()))
 		w.project.Write("test/shop/cart_test.clj", shopTest)
 		runnerSays(w.withREPL(), plan, `{:event :ns :ns "shop.cart-test" :test 2 :pass 3 :ms 1}`, end)
 		w.stop().is(0, approve, "")
 	})
 	t.Run("failed", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, hooksEDN(allTests()))
 		w.project.Write("test/shop/cart_test.clj", shopTest)
 		runnerSays(w.withREPL(), plan,
@@ -77,6 +79,7 @@ func TestTestsVerdicts(t *testing.T) {
 		},
 	} {
 		t.Run(c.title, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, hooksEDN(allTests(":retry-on-failure? true")))
 			w.project.Write("deps.edn", `{:paths ["src"] :aliases {:test {:extra-paths ["test"]}}}`)
 			if c.file != "" {
@@ -91,6 +94,7 @@ func TestTestsVerdicts(t *testing.T) {
 		})
 	}
 	t.Run("no server", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, hooksEDN(allTests(":required? true")))
 		w.project.Write("test/shop/cart_test.clj", shopTest)
 		r := w.stop()
@@ -156,6 +160,7 @@ func TestTestsCommand(t *testing.T) {
 	t.Parallel()
 	const plan, end = `{:event :plan :namespaces ["shop.cart-test"] :missing []}`, `{:event :end :ms 3}`
 	t.Run("passed", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, "")
 		w.project.Write("test/shop/cart_test.clj", shopTest)
 		runnerSays(w.withREPL(), plan, `{:event :ns :ns "shop.cart-test" :test 1 :pass 1 :ms 1 :ran ["total"]}`, end)
@@ -163,6 +168,7 @@ func TestTestsCommand(t *testing.T) {
 		assert.Assert(t, r.exit == 0 && strings.HasPrefix(r.stdout, "passed: 1 test, 1 assertion in 1 namespace (") && r.stderr == "", "%+v", r.raw)
 	})
 	t.Run("failed, and remembered", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, "")
 		w.project.Write("test/shop/cart_test.clj", shopTest)
 		failing := []string{
@@ -187,6 +193,7 @@ func TestTestsCommand(t *testing.T) {
 		assert.Assert(t, strings.HasPrefix(r.stdout, `{"ok":false,`), r.stdout)
 	})
 	t.Run("only what changed", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, "")
 		w.project.Write("src/shop/cart.clj", "(ns shop.cart)\n")
 		w.project.Write("test/shop/cart_test.clj", "(ns shop.cart-test (:require [shop.cart] [clojure.test :refer [deftest]]))\n(deftest total)\n")
@@ -202,6 +209,7 @@ func TestTestsCommand(t *testing.T) {
 		assert.Assert(t, r.exit == 0 && strings.HasPrefix(r.stdout, "passed: 1 test, 1 assertion in 1 namespace ("), "%+v", r.raw)
 	})
 	t.Run("wrong calls, no server", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t, "")
 		w.project.Write("test/shop/cart_test.clj", shopTest)
 		for _, c := range []struct {

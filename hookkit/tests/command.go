@@ -142,7 +142,7 @@ func (c *command) once(ctx context.Context, args, changed []string) (int, *Suite
 	}
 	options := hooksedn.TestOptions{}
 	files := &hooksedn.Config{Dir: c.root}
-	if config, err := hooksedn.Load(c.root); err == nil {
+	if config, wrong := hooksedn.Load(c.root); wrong == nil {
 		files = config
 		if i := slices.IndexFunc(config.Hooks, func(h *hooksedn.Hook) bool { return h.Type == hooksedn.Tests }); i >= 0 {
 			options = config.Hooks[i].Tests
@@ -152,8 +152,8 @@ func (c *command) once(ctx context.Context, args, changed []string) (int, *Suite
 	memory := Recall(p.Getenv, suite.Root, commandName)
 	run := &Run{Suite: suite, Options: options, Chosen: suite.Tests(options), Failed: memory.Failed}
 	run.Prepare = func(ctx context.Context, s *nrepl.Session) error {
-		report, err := reload.Step(ctx, s, c.root, reload.In(files, p.Env, p.Getenv))
-		return cmp.Or(err, report.Err())
+		report, broken := reload.Step(ctx, s, c.root, reload.In(files, p.Env, p.Getenv))
+		return cmp.Or(broken, report.Err())
 	}
 	all := len(args) == 0 && !c.failed
 	switch files, known := memory.Changed(suite); {
@@ -172,7 +172,7 @@ func (c *command) once(ctx context.Context, args, changed []string) (int, *Suite
 	}
 	if changed != nil {
 		reached := suite.Reached(run.Chosen, changed)
-		run.Chosen, all = append(reached, suite.failedAmong(run.Chosen, reached, memory.Failed)...), false
+		run.Chosen, all = slices.Concat(reached, suite.failedAmong(run.Chosen, reached, memory.Failed)), false
 		if len(run.Chosen) == 0 {
 			return c.say(0, "no test reaches what changed"), suite
 		}
@@ -182,8 +182,8 @@ func (c *command) once(ctx context.Context, args, changed []string) (int, *Suite
 		return c.broken(ctx, err), suite
 	}
 	if err == nil {
-		if err := memory.Keep(suite, run.Chosen, run.Only, result, all); err != nil {
-			_, _ = fmt.Fprintf(p.Stderr, "%s: what failed cannot be remembered: %v\n", p.Path(), err)
+		if unkept := memory.Keep(suite, run.Chosen, run.Only, result, all); unkept != nil {
+			_, _ = fmt.Fprintf(p.Stderr, "%s: what failed cannot be remembered: %v\n", p.Path(), unkept)
 		}
 	}
 	return c.tell(ctx, result, err), suite

@@ -56,7 +56,7 @@ type Progress struct {
 // result holds what was known by then, and is nil only with an error of Prepare.
 func (r *Run) In(ctx context.Context, s *nrepl.Session) (*Result, error) {
 	if len(r.Chosen) == 0 {
-		return &Result{Empty: r.Suite.none(r.Options)}, nil
+		return &Result{Empty: r.Suite.none()}, nil
 	}
 	if r.Prepare != nil {
 		if err := r.Prepare(ctx, s); err != nil {

@@ -19,7 +19,7 @@ const maxProblem = 2400
 func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
 // none says why there is nothing to run on disk.
-func (s *Suite) none(o hooksedn.TestOptions) string {
+func (s *Suite) none() string {
 	all := s.Tests(hooksedn.TestOptions{})
 	switch {
 	case len(all) > 0:
@@ -33,7 +33,7 @@ func (s *Suite) none(o hooksedn.TestOptions) string {
 // Plan says in a sentence what would run.
 func (r *Run) Plan() string {
 	if len(r.Chosen) == 0 {
-		return r.Suite.none(r.Options)
+		return r.Suite.none()
 	}
 	plan := text.Count(len(r.Chosen), "namespace") + ": " + names(r.Chosen)
 	if r.Options.Namespaces != "" {

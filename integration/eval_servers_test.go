@@ -115,7 +115,7 @@ func TestEvalKinds(t *testing.T) {
 				return m.Op() == "load-file" && !strings.Contains(m.Text("file"), "(/ 1 0)")
 			}).AnyTimes().Value("nil")
 			for _, name := range names {
-				w.project.Write(name, "(ns x)\n")
+				w.project.Write(name, "(def x 1)\n")
 				w.evals(name).is(0, "", "")
 				w.hook("eval", name)
 			}

@@ -194,7 +194,7 @@ func TestEvalIgnored(t *testing.T) {
 	w.ranBash().is(0, "", "")
 	w.mayChange = true
 	for _, name := range []string{"src/a.clj", "src/gen/added.clj", "src/gen/x.clj", "src/y.gen.clj", "lib/src/lib.clj", "lib/gen/src/z.clj", "test/z.gen.clj", "src/target/t.clj"} {
-		w.project.Write(name, "(ns  some)\n")
+		w.project.Write(name, "(def some 1)\n")
 	}
 	server.OnMatch("any file", func(m fakes.Message) bool { return m.Op() == "load-file" }).Times(4).Value("nil")
 	w.ranBash().is(0, "", "")
@@ -220,5 +220,21 @@ func TestEvalExclude(t *testing.T) {
 	assert.Assert(t, cmp.Contains(w.run(fakes.OneLine(event.JSON()), "hook", "validate").stdout, `"permissionDecision":"deny"`))
 	by := w.run(fakes.EOF(), "hook", "eval", "src/user.clj")
 	by.is(0, accepted, "brepl hook eval: src/user.clj is excluded by :eval in .brepl/hooks.edn: not loaded\n")
+	allClosed(t, server)
+}
+
+// Issue 14: a file whose ns form does not match its path loads, and no other process finds its namespace.
+func TestEvalMisplacedNamespace(t *testing.T) {
+	brepl(t)
+	t.Parallel()
+	w, server := inStep(t)
+	server.OnMatch("any file", func(m fakes.Message) bool { return m.Op() == "load-file" }).Times(6).Value("nil")
+	text := tells("src/shop/cart_item.clj is loaded, but its ns form says shop.cart-itme, and by its path it is shop.cart-item: `require` in another process will not find it. Rename the one or the other.")
+	for _, step := range []struct{ ns, want string }{
+		{"(ns shop.cart-item)\n", ""}, {"(ns shop.cart-itme)\n", text}, {"(ns shop.cart-itme)\n1\n", ""}, {"(ns shop.cart-item)\n", ""}, {"(ns shop.cart-itme)\n", text}, {"(def x 1)\n", ""},
+	} {
+		w.project.Write("src/shop/cart_item.clj", step.ns)
+		w.evals("src/shop/cart_item.clj").is(0, step.want, "")
+	}
 	allClosed(t, server)
 }

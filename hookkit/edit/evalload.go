@@ -13,6 +13,7 @@ import (
 	"github.com/hookkit/brepl/hookkit/project"
 	"github.com/hookkit/brepl/hookkit/project/namespaces"
 	"github.com/hookkit/brepl/hookkit/reload"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 const (
@@ -170,7 +171,9 @@ func (v *evaluator) load(ctx context.Context, sources []source) (l loading) {
 			failed[ns.Name] = blame
 			l.owed = append(l.owed, owed{src.path, blame})
 			v.note("%s was not loaded: it requires what failed", src.path)
-		case !v.loadOne(ctx, s, src, &l) && ns.Name != "":
+		case v.loadOne(ctx, s, src, &l):
+			v.misplaced(src, ns.Name, &l)
+		case ns.Name != "":
 			failed[ns.Name] = src.path
 		}
 	}
@@ -180,6 +183,25 @@ func (v *evaluator) load(ctx context.Context, sources []source) (l loading) {
 		}
 	}
 	return l
+}
+
+// misplaced tells of a file that has loaded whose ns form does not match its path: the next process finds no such namespace.
+func (v *evaluator) misplaced(src source, ns string, l *loading) {
+	key := src.path + "#ns" // it is told once, however often the file loads
+	var byPath []string
+	for _, name := range v.sourceNames(src.path) {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+		if ns == "" || name == strings.NewReplacer("-", "_", ".", "/").Replace(ns) {
+			l.fine = append(l.fine, key)
+			return
+		}
+		byPath = append(byPath, strings.NewReplacer("_", "-", "/", ".").Replace(name))
+	}
+	if len(byPath) > 0 {
+		l.troubles = append(l.troubles, trouble{path: key, summary: "Misplaced namespace", warning: true, text: fmt.Sprintf(
+			"%s is loaded, but its ns form says %s, and by its path it is %s: `require` in another process will not find it. Rename the one or the other.",
+			src.name, text.Escaped(ns, ""), text.Escaped(byPath[0], ""))})
+	}
 }
 
 // loadOne loads a file and reports whether that succeeded.

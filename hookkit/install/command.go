@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookkit/brepl/hookkit/cli"
 	"github.com/hookkit/brepl/hookkit/settings"
+	"github.com/hookkit/brepl/hookkit/text"
 )
 
 // A Program is one whose hooks are installed.
@@ -56,8 +57,8 @@ func (c *command) row(short, long string) cli.Command {
 
 func (c *command) declare(set *flag.FlagSet) {
 	c.scope = settings.Local
-	set.Func("scope", "`local` for .claude/settings.local.json (the default), or project for .claude/settings.json, which is committed", func(text string) error {
-		c.scope = settings.Scope(text)
+	set.Func("scope", "`local` for .claude/settings.local.json (the default), or project for .claude/settings.json, which is committed", func(given string) error {
+		c.scope = settings.Scope(given)
 		if c.scope != settings.Local && c.scope != settings.Project {
 			return errors.New("give local or project")
 		}
@@ -104,18 +105,18 @@ func (o *output) declare(set *flag.FlagSet) {
 func (o *output) print(p *cli.Program, r Report, err error) int {
 	if err != nil {
 		r.Error = err.Error()
-		_, _ = fmt.Fprintf(p.Stderr, "%s: %s\n", p.Path(), oneLine(r.Error))
+		_, _ = fmt.Fprintf(p.Stderr, "%s: %s\n", p.Path(), text.Escaped(r.Error, ""))
 	}
-	text := r.Text()
+	shown := r.Text()
 	if o.json {
 		data, jsonErr := json.MarshalIndent(r, "", "  ")
 		if jsonErr != nil {
 			_, _ = fmt.Fprintf(p.Stderr, "%s: %v\n", p.Path(), jsonErr)
 			return 1
 		}
-		text = string(data) + "\n"
+		shown = string(data) + "\n"
 	}
-	if _, writeErr := fmt.Fprint(p.Stdout, text); writeErr != nil || err != nil {
+	if _, writeErr := fmt.Fprint(p.Stdout, shown); writeErr != nil || err != nil {
 		return 1
 	}
 	return 0

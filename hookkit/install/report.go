@@ -177,10 +177,10 @@ func (r *Report) Text() string {
 		}
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "note: %s\n", oneLine(note))
+		fmt.Fprintf(&b, "note: %s\n", text.Escaped(note, ""))
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", oneLine(warning))
+		fmt.Fprintf(&b, "warning: %s\n", text.Escaped(warning, ""))
 	}
 	return b.String()
 }
@@ -194,7 +194,7 @@ func (r *Report) unchanged() string {
 
 func list(b *strings.Builder, sign string, lines []string) {
 	for _, line := range lines {
-		fmt.Fprintf(b, "  %s %s\n", sign, oneLine(line))
+		fmt.Fprintf(b, "  %s %s\n", sign, text.Escaped(line, ""))
 	}
 }
 
@@ -202,8 +202,5 @@ func (r *Report) short(path string) string {
 	if rel, err := filepath.Rel(r.Root, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
 	}
-	return oneLine(path)
+	return text.Escaped(path, "")
 }
-
-// oneLine is foreign text that takes one line.
-func oneLine(s string) string { return text.Escaped(s, "") }

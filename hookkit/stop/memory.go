@@ -12,14 +12,14 @@ import (
 
 // memory is what a session remembers from stop to stop.
 type memory struct {
-	counts map[string]int     // failures in a row, by hook name; the public state file
-	told   map[string]bool    // hooks whose failure the agent has read; armed again when they pass
-	passed map[string]string  // :when-changed hooks: fingerprint at the last pass
-	failed map[string]failure // retrying hooks: the last failures
+	counts map[string]int         // failures in a row, by hook name; the public state file
+	told   map[string]bool        // hooks whose failure the agent has read; armed again when they pass
+	passed map[string]string      // :when-changed hooks: fingerprint at the last pass
+	failed map[string]lastFailure // retrying hooks: the last failures
 }
 
-// failure is how a hook failed last, to notice that nothing moves.
-type failure struct {
+// lastFailure is how a hook failed last, to notice that nothing moves.
+type lastFailure struct {
 	output string // fingerprint of the output
 	files  string // snapshot of the project after the run
 	runs   int    // how often in a row it failed like that, with no change in between
@@ -33,7 +33,7 @@ func newMemory() *memory {
 		counts: map[string]int{},
 		told:   map[string]bool{},
 		passed: map[string]string{},
-		failed: map[string]failure{},
+		failed: map[string]lastFailure{},
 	}
 }
 
@@ -61,7 +61,7 @@ func (m *memory) fail(name, output, before, after string) (stuck bool) {
 	if last.output == output && last.files != "" && last.files == before {
 		runs = last.runs + 1
 	}
-	m.failed[name] = failure{output: output, files: after, runs: runs}
+	m.failed[name] = lastFailure{output: output, files: after, runs: runs}
 	return runs >= stuckAfter
 }
 
@@ -142,7 +142,7 @@ func (m *memory) readDetails(text []byte) error {
 			return errDetails
 		}
 		runs, _ := f.Children[2].Int()
-		m.failed[name.Text] = failure{f.Children[0].Text, f.Children[1].Text, int(runs)}
+		m.failed[name.Text] = lastFailure{f.Children[0].Text, f.Children[1].Text, int(runs)}
 	}
 	return nil
 }

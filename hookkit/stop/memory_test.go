@@ -23,7 +23,7 @@ func TestMemoryRoundTrip(t *testing.T) {
 			m.counts[name] = rapid.IntRange(0, 1000).Draw(t, "count")
 			m.told[name] = true
 			m.passed[name] = rapid.String().Draw(t, "seen")
-			m.failed[name] = failure{output: rapid.String().Draw(t, "output"), files: rapid.String().Draw(t, "files"), runs: rapid.IntRange(1, 9).Draw(t, "runs")}
+			m.failed[name] = lastFailure{output: rapid.String().Draw(t, "output"), files: rapid.String().Draw(t, "files"), runs: rapid.IntRange(1, 9).Draw(t, "runs")}
 		}
 		again := newMemory()
 		if err := again.readCounts([]byte(m.countsText())); err != nil {

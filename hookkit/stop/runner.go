@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookkit/brepl/hookkit/failure"
 	"github.com/hookkit/brepl/hookkit/hooksedn"
 	"github.com/hookkit/brepl/hookkit/nrepl"
 	"github.com/hookkit/brepl/hookkit/proc"
+	"github.com/hookkit/brepl/hookkit/project/namespaces"
 	"github.com/hookkit/brepl/hookkit/text"
 )
 
@@ -59,7 +61,10 @@ func (r *Runner) Run(ctx context.Context, h *hooksedn.Hook) Outcome {
 	}
 	kept := tail.Kept()
 	o.Output, o.Omitted = cleanOutput(kept.Text), int(kept.DroppedLines)
-	o.log = tail.Log()
+	o.log = tail.Log() // the whole of it
+	if h.Type == hooksedn.REPL {
+		o.Output = failure.Fold(o.Output, func() []string { return namespaces.SourcePaths(r.Dir) })
+	}
 	if h.Type != hooksedn.Tests { // these counted themselves
 		o.count(said, exit)
 	}

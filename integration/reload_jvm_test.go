@@ -150,4 +150,8 @@ func TestReloadFails(t *testing.T) {
 	s.project.Write(".brepl/hooks.edn", "{:stop [] :eval {:unmap false}}")
 	assert.Equal(t, s.edits("src/shop/cart.clj", "(ns shop.cart)\n"), "")
 	assert.Equal(t, s.interns("shop.cart"), all)
+	// A hint names what is in a file, whatever the REPL still has.
+	got := s.edits("src/shop/use.clj", "(ns shop.use (:require [shop.cart :as c]))\n(defn f [x] (c/line-totl x))\n")
+	assert.Assert(t, cmp.Contains(got, "No such var: c/line-totl"))
+	assert.Assert(t, !strings.Contains(got, "line-total"), got)
 }

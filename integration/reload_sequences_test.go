@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+
+	"github.com/hookkit/brepl/hookkit/nrepl"
 )
 
 // sequence is a story of edits of one project. Where it calls agrees, what a stop says of the REPL is compared with what a JVM says that is
@@ -30,9 +32,10 @@ type sequence struct {
 // on one server.
 type player struct {
 	*world
-	t    *testing.T
-	word string
-	told []string // by the hook after edits
+	t      *testing.T
+	word   string
+	server *replServer
+	told   []string // by the hook after edits
 }
 
 func (p *player) own(text string) string { return strings.ReplaceAll(text, "shop", p.word) }
@@ -80,6 +83,17 @@ func (p *player) mv(from, to string) {
 	to = p.project.Path(p.own(to))
 	assert.NilError(p.t, os.MkdirAll(filepath.Dir(to), 0o755))
 	assert.NilError(p.t, os.Rename(p.project.Path(p.own(from)), to))
+}
+
+// byHand evaluates in the REPL, as the user would.
+func (p *player) byHand(code string) string {
+	p.t.Helper()
+	session, err := jvmConn(p.t, p.server).Clone(p.t.Context())
+	assert.NilError(p.t, err)
+	r, err := session.Eval(p.t.Context(), nrepl.Request{Code: p.own(code)}, nil)
+	assert.NilError(p.t, err)
+	assert.Assert(p.t, !r.Failed && len(r.Values) > 0, "%+v", r)
+	return r.Values[len(r.Values)-1]
 }
 
 // agrees compares the verdicts. want is what both must be: "passes" or "fails".
@@ -324,7 +338,9 @@ var sequences = []sequence{
 		p.agrees("passes")
 		p.edit(cart, "(defonce factor 2)\n\n", "")
 		p.agrees("fails")
-		p.edit(cart, "(defn line-total", "(defonce factor 3)\n\n(defn line-total")
+		p.edit(cart, "(* factor item)", "(* 2 item)")
+		p.agrees("passes")
+		p.edit(cart, "(defn line-total", "(defonce factor 3)\n\n(defn line-total", "(* 2 item)", "(* factor item)")
 		p.agrees("fails")
 	}},
 	{"a file loaded in parts", false, func(p *player) {
@@ -368,6 +384,156 @@ var sequences = []sequence{
 		p.edit(cart, "^:dynamic ", "")
 		p.agrees("fails")
 	}},
+	{"an alias renamed, a use forgotten", false, func(p *player) {
+		p.edit(invoice, ":as cart", ":as c")
+		p.agrees("fails")
+		p.edit(invoice, "cart/line-total", "c/line-total")
+		p.agrees("passes")
+	}},
+	{"a keyword of an alias that is gone", false, func(p *player) {
+		p.edit(cart, "(* 2 item)", "(do ::str/x (* 2 item))")
+		p.agrees("passes")
+		p.edit(cart, "[clojure.string :as str]", "[clojure.string]", "str/upper-case", "clojure.string/upper-case")
+		p.agrees("fails")
+	}},
+	{"only the declare is left", false, func(p *player) {
+		p.edit(cart, "(defn line-total [item]", "(declare line-total)\n\n(defn line-total [item]")
+		p.agrees("passes")
+		p.edit(cart, "(defn line-total [item]\n  (* 2 item))", "")
+		p.agrees("fails")
+	}},
+	{"a fixture removed", false, func(p *player) {
+		p.edit(cartT, "(deftest totals", "(def ^:dynamic *factor* 0)\n(clojure.test/use-fixtures :each (fn [f] (binding [*factor* 1] (f))))\n(deftest totals", "[1 2]", "[1 (* *factor* 2)]")
+		p.agrees("passes")
+		p.edit(cartT, "(clojure.test/use-fixtures :each (fn [f] (binding [*factor* 1] (f))))\n", "")
+		p.agrees("fails")
+	}},
+	{"a macro three namespaces below", false, func(p *player) {
+		p.put("src/shop/a.clj", "(ns shop.a)\n(defmacro two [] 2)\n")
+		p.put("src/shop/b.clj", "(ns shop.b (:require [shop.a :as a]))\n(defmacro deux [] `(a/two))\n")
+		p.edit(cart, "[clojure.string :as str]", "[clojure.string :as str] [shop.b :as b]", "(* 2 item)", "(* (b/deux) item)")
+		p.agrees("passes")
+		p.sed("src/shop/a.clj", "[] 2", "[] 3")
+		p.agrees("fails")
+		p.sed("src/shop/a.clj", "[] 3", "[] 2", "two", "zwei")
+		p.agrees("fails")
+		p.sed("src/shop/b.clj", "a/two", "a/zwei")
+		p.agrees("passes")
+	}},
+	{"a test namespace renamed by the shell", false, func(p *player) {
+		p.edit(cartT, "(= 6", "(= 7")
+		p.mv(cartT, "test/shop/basket_test.clj")
+		p.sed("test/shop/basket_test.clj", "shop.cart-test", "shop.basket-test")
+		p.agrees("fails")
+		p.sed("test/shop/basket_test.clj", "(= 7", "(= 6")
+		p.agrees("passes")
+	}},
+	{"a type renamed, its constructor kept", false, func(p *player) {
+		p.edit(cart, "(defn line-total [item]\n  (* 2 item))", "(deftype Line [n])\n\n(defn line-total [item]\n  (* 2 (.-n (->Line item))))")
+		p.agrees("passes")
+		p.edit(cart, "(deftype Line", "(deftype Row")
+		p.agrees("fails")
+		p.edit(cart, "->Line", "->Row")
+		p.agrees("passes")
+	}},
+	{"reader conditionals", false, func(p *player) {
+		p.put("src/shop/both.cljc", "(ns shop.both)\n#?(:clj (defn two [] 2))\n")
+		p.edit(cart, "[clojure.string :as str]", "[clojure.string :as str] [shop.both :as both]", "(* 2 item)", "(* (both/two) item)")
+		p.agrees("passes")
+		p.edit("src/shop/both.cljc", ":clj (", ":cljs (")
+		p.agrees("fails")
+		p.edit("src/shop/both.cljc", ":cljs (", ":default (")
+		p.agrees("passes")
+	}},
+	{"a use with :only and a prefix list", false, func(p *player) {
+		p.edit(invoice, "(:require [shop.cart :as cart :refer [total]])", "(:require (shop [cart :as cart]))\n  (:use [shop.cart :only [total]])")
+		p.agrees("passes")
+		p.edit(cart, "defn total", "defn sum")
+		p.agrees("fails")
+		p.edit(cart, "defn sum", "defn total")
+		p.agrees("passes")
+	}},
+	{"two functions take each other's name", false, func(p *player) {
+		p.edit(cart, "line-total", "X", "(defn total", "(defn line-total", "X", "total", "(map total", "(map total")
+		p.agrees("fails")
+	}},
+	{"an argument more", false, func(p *player) {
+		p.edit(cart, "(defn total [items]", "(defn total [items factor]")
+		p.agrees("fails")
+		p.edit(invoice, "(total items)", "(total items 1)")
+		p.agrees("fails")
+		p.edit(cartT, "(cart/total [1 2])", "(cart/total [1 2] 1)")
+		p.agrees("passes")
+	}},
+	{"a function becomes a macro", false, func(p *player) {
+		p.edit(cart, "(defn line-total [item]\n  (* 2 item))", "(defmacro line-total [item]\n  `(* 2 ~item))")
+		p.agrees("fails")
+		p.edit(cart, "(map line-total items)", "(map (fn [i] (line-total i)) items)")
+		p.agrees("passes")
+	}},
+	{"a namespace moved, all done right by the shell", false, func(p *player) {
+		p.mv(cart, "src/shop/deep/basket.clj")
+		p.sed("src/shop/deep/basket.clj", "ns shop.cart", "ns shop.deep.basket")
+		p.sed(invoice, "shop.cart", "shop.deep.basket")
+		p.sed(cartT, "[shop.cart", "[shop.deep.basket")
+		p.agrees("passes")
+		p.sed("src/shop/deep/basket.clj", "* 2", "* 3")
+		p.agrees("fails")
+	}},
+	{"a broken file is required", false, func(p *player) {
+		p.write("src/shop/scratch.clj", "(ns shop.scratch)\n(defn f [] (unknown))\n")
+		p.edit(invoice, ":refer [total]]", ":refer [total]] shop.scratch")
+		p.agrees("fails")
+	}},
+	{"unbalanced by the shell", false, func(p *player) {
+		p.sed(cart, "(* 2 item))", "(* 2 item)")
+		p.agrees("fails")
+		p.put(cart, shopFiles[cart])
+		p.agrees("passes")
+	}},
+	{"a circle of three, by the shell", false, func(p *player) {
+		p.put("src/shop/third.clj", "(ns shop.third (:require [shop.invoice :as i]))\n")
+		p.agrees("passes")
+		p.sed(cart, "[clojure.string :as str]", "[clojure.string :as str] [shop.third :as third]")
+		p.agrees("fails")
+		p.sed("src/shop/third.clj", " (:require [shop.invoice :as i])", "")
+		p.agrees("passes")
+	}},
+	{"a var made by hand that the file uses", false, func(p *player) {
+		p.byHand("(in-ns 'shop.cart) (def helper 2)")
+		p.edit(cart, "(* 2 item)", "(* helper item)")
+		p.agrees("fails")
+		p.edit(cart, "(* helper item)", "(let [helper 2] (* helper item))")
+		p.agrees("passes")
+		assert.Equal(p.t, p.byHand("shop.cart/helper"), "2")
+	}},
+	{"a constant above its parts", false, func(p *player) {
+		p.edit(cart, "(defn line-total", "(def b 1)\n(def a (inc b))\n\n(defn line-total", "(* 2 item)", "(* a item)")
+		p.agrees("passes")
+		p.edit(cart, "(def b 1)\n(def a (inc b))", "(def a (inc b))\n(def b 1)")
+		p.agrees("fails")
+	}},
+	{"a spec's namespace, a print method and a hierarchy stay out of the way", false, func(p *player) {
+		p.edit(cart, "(defn line-total", "(defrecord R [n])\n(defmethod print-method R [r w] (.write w \"two\"))\n\n(defn line-total", "(* 2 item)", "(* ({\"two\" 2} (pr-str (->R 1)) 3) item)")
+		p.agrees("passes")
+		p.edit(cart, "(defmethod print-method R [r w] (.write w \"two\"))\n", "")
+		p.agrees("fails")
+	}},
+	{"edits while a file is broken", false, func(p *player) {
+		p.edit(cart, "(defn total", "(defn totl")
+		p.edit(invoice, "(total items)", "(cart/totl items)", " :refer [total]", "")
+		p.agrees("fails") // the test of the cart
+		p.edit(cartT, "cart/total", "cart/totl")
+		p.agrees("passes")
+	}},
+	{"a multimethod becomes a function", false, func(p *player) {
+		p.edit(cart, "(defn line-total [item]\n  (* 2 item))", "(defmulti line-total number?)\n(defmethod line-total true [item] (* 2 item))")
+		p.agrees("passes")
+		p.edit(cart, "(defmulti line-total number?)\n(defmethod line-total true [item] (* 2 item))", "(defn line-total [item] (* 2 item))\n(defmethod line-total false [item] 1)")
+		p.agrees("fails")
+		p.edit(cart, "\n(defmethod line-total false [item] 1)", "")
+		p.agrees("passes")
+	}},
 }
 
 // Issue 14: the gate says what a JVM says that is started fresh on the files.
@@ -410,6 +576,7 @@ func playSequences(t *testing.T, list []sequence) {
 	t.Cleanup(server.Kill)
 	for i, s := range list {
 		p := players[i]
+		p.server = server
 		p.project.Write(".nrepl-port", strconv.Itoa(server.Port))
 		t.Run(s.title, func(t *testing.T) {
 			p.t, p.world.t = t, t

@@ -11,6 +11,7 @@ import (
 // knownNames are what the server knows around a name that does not resolve.
 type knownNames struct {
 	names      []string // what resolves in the namespace, of about the same length
+	own        []string // which of them the namespace has of its own
 	publics    []string // what is public in the target, likewise
 	target     string   // the namespace that the name's alias stands for
 	aliases    []string // of the namespace, each before the namespace that it stands for
@@ -36,6 +37,7 @@ const namesQuestion = `(%let [e %*e
                     t (%when-not (%= "" {alias}) (%or (%get as (%symbol {alias})) (%find-ns (%symbol {alias}))))
                     b (%symbol {bare})]
     {:names (like {length} (%keys (%ns-map n)))
+     :own (like {length} (%keys (%ns-interns n)))
      :publics (%when t (like {length} (%keys (%ns-publics t))))
      :target (%when t (%str (%ns-name t)))
      :aliases (%vec (%mapcat (%fn [[k v]] [(%str k) (%str (%ns-name v))]) (%take 200 (%sort-by %key as))))
@@ -61,7 +63,7 @@ func (x *explainer) askNames(ctx context.Context, r report, ns, alias, bare stri
 		"{slack}", strconv.Itoa(max(1, max(len(alias), len(bare))/3)),
 	)
 	return knownNames{
-		names: texts(answer.Get("names")), publics: texts(answer.Get("publics")), target: textAt(answer, "target"),
+		names: texts(answer.Get("names")), own: texts(answer.Get("own")), publics: texts(answer.Get("publics")), target: textAt(answer, "target"),
 		aliases: texts(answer.Get("aliases")), in: texts(answer.Get("in")), namespaces: texts(answer.Get("namespaces")),
 	}
 }

@@ -115,10 +115,16 @@ func (x *explainer) unresolvedHint(ctx context.Context, f *Failure, r report, na
 			}
 			all = append(all, d.name)
 		}
-		all = append(all, known.names...)
+		for _, name := range known.names {
+			if !slices.Contains(known.own, name) || x.stands(ns, name) {
+				all = append(all, name)
+			}
+		}
 	} else {
 		for _, public := range known.publics {
-			all = append(all, alias+"/"+public)
+			if x.stands(known.target, public) {
+				all = append(all, alias+"/"+public)
+			}
 		}
 	}
 	var told []string
@@ -132,6 +138,9 @@ func (x *explainer) unresolvedHint(ctx context.Context, f *Failure, r report, na
 		told = append(told, candidate)
 	}
 	for _, ns := range known.in {
+		if !x.stands(ns, bare) {
+			continue
+		}
 		if written := known.written(ns); written != "" {
 			told = append(told, written+"/"+bare)
 		} else {
@@ -149,6 +158,39 @@ func (x *explainer) unresolvedHint(ctx context.Context, f *Failure, r report, na
 		return alias + " is neither an alias of this namespace nor a namespace that is loaded: require it first."
 	}
 	return ""
+}
+
+// stands reports whether a name of a namespace stands in the namespace's file. It does for one whose file is not the project's: what the REPL
+// has from a file of the project may have left it since.
+func (x *explainer) stands(ns, name string) bool {
+	if ns == "" {
+		return true
+	}
+	for _, ext := range []string{".clj", ".cljc", ".cljs", ".bb"} {
+		if file, ok := x.find(nsPath(ns) + ext); ok {
+			src, _ := x.textOf(file)
+			made := strings.TrimPrefix(strings.TrimPrefix(name, "map"), "->") // by defrecord
+			return mentions(string(src), name) || made != name && mentions(string(src), made)
+		}
+	}
+	return true
+}
+
+// mentions reports whether a symbol stands in a text.
+func mentions(src, symbol string) bool {
+	const delimiters = " \t\r\n,()[]{}\"';`~^@#/"
+	for rest := src; ; {
+		before, after, found := strings.Cut(rest, symbol)
+		if !found {
+			return false
+		}
+		start := before == "" || strings.ContainsRune(delimiters, rune(before[len(before)-1]))
+		end := after == "" || strings.ContainsRune(delimiters, rune(after[0]))
+		if start && end {
+			return true
+		}
+		rest = rest[len(before)+1:]
+	}
 }
 
 // nearest gives the names most like the typed one; several where they are equally near.

@@ -20,6 +20,9 @@
                       (or (contains? files (:file m))
                           (and (instance? clojure.lang.Var p) (contains? files (:file (meta p)))))))
       vars (vec (for [n spaces, [s v] (ns-interns n) :when (ours? v)] {:ns n :sym s :var v :meta (meta v) :root (root v)}))
+      by-hand (vec (for [n whole, [s v] (ns-interns n) :when (and (contains? #{nil "NO_SOURCE_PATH" "NO_SOURCE_FILE"} (:file (meta v))) (not (ours? v)))]
+                     [n s v]))
+      by-hand? (into #{} (map peek) by-hand)
       ;; All that is compiled in one load of a file has the same loader above its own.
       loader (fn [f] (when (fn? f)
                        (let [l (.getClassLoader ^Class (class f))]
@@ -42,6 +45,7 @@
                         :when (and (var? v) (not= n (.ns v)) (not= "clojure.core" (str (ns-name (.ns v)))))]
                     [n s v]))
       imports (vec (for [n bare, [s c] (ns-imports n) :when (not (contains? defaults s))] [n s c]))
+      metas (vec (for [n bare] [n (meta n)])) ; fixtures of clojure.test are in it
       hidden (atom [])
       back (fn [^clojure.lang.Namespace n s v] (ns-unmap n s) (.refer n s v))
       methods-of-others (fn [] (doseq [[v old] anew :let [m (root v)] :when (multi? m)]
@@ -74,10 +78,15 @@
                       (doseq [[v c fs] impls :when (identical? fs (get-in (root v) [:impls c]))]
                         (alter-var-root v update :impls dissoc c)
                         (-reset-methods (root v)))
+                      ;; Only its declare is left of it.
+                      (doseq [{:keys [^clojure.lang.Var var root]} vars
+                              :when (and (some? root) (:declared (meta var)) (.hasRoot var) (identical? root (.getRawRoot var)))]
+                        (.unbindRoot var))
+                      (doseq [[n s v] @hidden :when (and (by-hand? v) (not (contains? (ns-map n) s)))] (back n s v))
                       (let [left (vec (for [{n :ns s :sym v :var m :meta} vars
                                             :when (and (identical? v (own n s)) (identical? m (meta v)) (not (keep? s)))]
                                         (do (ns-unmap n s) [n s])))
-                            gone (concat left (for [[n s] @hidden] [n s]))]
+                            gone (concat left (for [[n s v] @hidden :when (not (by-hand? v))] [n s]))]
                         (remembers hash)
                         (say {:gone (vec (for [[n s] gone] [(str (ns-name n)) (str s)]))
                               :kept (vec (for [{:keys [sym root]} vars
@@ -94,12 +103,15 @@
                      (doseq [[^clojure.lang.Namespace n a target] aliases :when (not (contains? (ns-aliases n) a))] (.addAlias n a target))
                      (doseq [[^clojure.lang.Namespace n s v] refers :when (not (contains? (ns-map n) s))] (.refer n s v))
                      (doseq [[^clojure.lang.Namespace n s c] imports :when (not (contains? (ns-map n) s))] (.importClass n s c))
+                     (doseq [[n m] metas] (alter-meta! n (fn [now] (merge m now))))
                      (doseq [[^clojure.lang.Var v old] anew :when (not (multi? (root v)))] (.bindRoot v old))
                      (methods-of-others)
                      (remembers ""))}]
   (alter-meta! memory assoc-in [:open path] (fn [step x] ((steps step) x) nil))
+  (doseq [[n _] metas] (reset-meta! n nil))
   (doseq [[n a _] aliases] (ns-unalias n a))
   (doseq [[n s _] (concat refers imports)] (ns-unmap n s))
   (doseq [[^clojure.lang.Var v _] anew] (.unbindRoot v))
-  (say {:vars (vec (for [{n :ns s :sym} vars] [(str (ns-name n)) (str s) (contains? (ns-publics 'clojure.core) s)]))})
+  (say {:vars (vec (concat (for [{n :ns s :sym} vars] [(str (ns-name n)) (str s) (contains? (ns-publics 'clojure.core) s)])
+                           (for [[n s] by-hand] [(str (ns-name n)) (str s) false])))})
   nil))

@@ -105,7 +105,7 @@ func Step(ctx context.Context, s *nrepl.Session, root string, o Options) (Report
 	if err := st.ask(); err != nil || st.report.Unsupported {
 		return st.report, err
 	}
-	if cycle := namespaces.Cycle(st.files(func(src *source) bool { return src.owner && st.loaded[src.ns.Name] })); cycle != nil {
+	if cycle := namespaces.Cycle(st.needed()); cycle != nil {
 		st.report.Problems = append(st.report.Problems, Problem{Text: "The namespaces load each other in a circle, which Clojure refuses when it starts: " +
 			strings.Join(cycle, " → ") + ". Move what they share into a namespace of its own."})
 		return st.report, nil
@@ -226,6 +226,30 @@ func (st *step) files(which func(*source) bool) (list []namespaces.File) {
 		}
 	}
 	return list
+}
+
+// needed are the files of what is loaded, and of what that would load in a fresh process.
+func (st *step) needed() []namespaces.File {
+	owners := map[string]*source{}
+	for _, src := range st.sources {
+		if src.owner {
+			owners[src.ns.Name] = src
+		}
+	}
+	needed := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		if src := owners[name]; src != nil && !needed[name] {
+			needed[name] = true
+			for _, other := range src.ns.Loads {
+				visit(other)
+			}
+		}
+	}
+	for name := range st.loaded {
+		visit(name)
+	}
+	return st.files(func(src *source) bool { return src.owner && needed[src.ns.Name] })
 }
 
 // spaces are all namespaces that the files define or enter, as symbols.

@@ -96,10 +96,10 @@ func (f *form) bindings(n *clj.Node, functions bool) {
 }
 
 func (f *form) bind(n *clj.Node) {
-	switch n.Kind {
-	case clj.Symbol:
+	if n.Kind == clj.Symbol {
 		f.bound[n.Text] = true
-	case clj.Vector, clj.Map, clj.Meta:
+	}
+	if n.Kind == clj.Vector || n.Kind == clj.Map || n.Kind == clj.Meta {
 		for _, child := range n.Children {
 			f.bind(child)
 		}

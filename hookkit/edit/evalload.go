@@ -326,10 +326,11 @@ func (v *evaluator) lost(src source, err error) trouble {
 	t := trouble{path: src.path, place: src.name, summary: "Not evaluated", warning: true}
 	var timeout *nrepl.TimeoutError
 	var protocol *nrepl.ProtocolError
+	evaluating := errors.As(err, &timeout) && (timeout.Op == "load-file" || timeout.Op == "eval")
 	switch {
-	case errors.As(err, &timeout) && timeout.Op == "load-file" && timeout.Stopped:
+	case evaluating && timeout.Stopped:
 		t.text = fmt.Sprintf("%s: the evaluation timed out after %v and was interrupted. If it needs longer: `brepl hook install --timeout SECONDS`.", src.name, v.timeout)
-	case errors.As(err, &timeout) && timeout.Op == "load-file":
+	case evaluating:
 		t.text = fmt.Sprintf("%s: the evaluation timed out after %v; the server did not confirm the interrupt, so the code may still be running.", src.name, v.timeout)
 	case errors.Is(err, nrepl.ErrTimeout):
 		t.path, t.place = "", ""

@@ -59,13 +59,13 @@ func (a *agent) editsWithPrettier() {
 	write := a.Write("src/a.clj", "(ns a)\n")
 	assert.DeepEqual(a.t, commands(write, "PreToolUse"), []string{"brepl hook validate"})
 	assert.DeepEqual(a.t, commands(write, "PostToolUse"), []string{"brepl hook eval", "prettier --write"})
-	edit := a.Edit("src/a.clj", "(ns a)", "(ns b)")
+	edit := a.Edit("src/a.clj", "(ns a)", "(ns a \"of it\")")
 	assert.DeepEqual(a.t, commands(edit, "PreToolUse"), []string{"brepl hook validate"})
 	assert.DeepEqual(a.t, commands(edit, "PostToolUse"), []string{"brepl hook eval"})
 	for _, turn := range []*fakes.Turn{write, edit} {
 		assert.Assert(a.t, turn.ToolRan && !turn.Blocked && !turn.ToolFailed, a.Story())
 		assert.Equal(a.t, len(turn.Told)+len(turn.Shown), 0, a.Story())
 	}
-	assert.Equal(a.t, a.project.Read("src/a.clj"), "(ns b)\n")
+	assert.Equal(a.t, a.project.Read("src/a.clj"), "(ns a \"of it\")\n")
 	assert.Equal(a.t, a.wrote("prettier"), "--write\n")
 }

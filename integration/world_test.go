@@ -72,13 +72,10 @@ func (w *world) withREPL(options ...fakes.NREPLOption) *fakes.NREPL {
 	w.t.Helper()
 	server := fakes.NewNREPL(w.t, options...)
 	server.WritePortFile(w.project.Dir())
-	knowsNoFiles(server)
+	server.OnContains(";; brepl reload").AnyTimes().Value("nil") // it knows nothing of files
 	w.rules = append(w.rules, port(server.Port(), "$$PORT"))
 	return server
 }
-
-// knowsNoFiles scripts what a server says that cannot be kept in step with files.
-func knowsNoFiles(server *fakes.NREPL) { server.OnContains(";; brepl reload").AnyTimes().Value("nil") }
 
 // stalePort is a port on which nothing listens any more, "$STALE" in streams.
 func (w *world) stalePort() int {

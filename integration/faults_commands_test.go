@@ -24,7 +24,7 @@ func (w *world) failed(r result, name, why string, output ...string) {
 		text = append(text, outputOf(name))
 	}
 	for _, line := range output {
-		text = append(text, "| "+line)
+		text = append(text, "| "+strings.NewReplacer("<s", "‹s", "</", "‹/").Replace(line))
 	}
 	stderr, agent := reported(text...)
 	r.is(1, tellBoth("brepl: '"+name+"' failed: "+why, agent), stderr)
@@ -197,7 +197,7 @@ var commandFaults = []fault{
 			text := []string{"Hook 'liar' failed: exit 1", "This stop is blocked: attempt 1 of 10. Fix the cause, then stop again.", outputOf("liar")}
 			for range 2 {
 				for _, line := range says {
-					text = append(text, "| "+line)
+					text = append(text, "| "+strings.NewReplacer("<s", "‹s", "</", "‹/").Replace(line))
 				}
 			}
 			r.is(2, tellUser("brepl: 'liar' failed, attempt 1/10"), blocked(text...))

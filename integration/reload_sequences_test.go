@@ -71,6 +71,7 @@ func (p *player) edit(name string, oldNew ...string) {
 	p.t.Helper()
 	p.write(name, p.changed(name, oldNew))
 }
+
 func (p *player) sed(name string, oldNew ...string) {
 	p.t.Helper()
 	p.put(name, p.changed(name, oldNew))

@@ -27,7 +27,10 @@ const shopTest = "(ns shop.cart-test (:require [clojure.test :refer [deftest is]
 
 // runnerSays scripts the runner's events.
 func runnerSays(server *fakes.NREPL, events ...string) {
-	e := server.OnContains("clojure.test/report")
+	runs(server.OnContains("clojure.test/report"), events...)
+}
+
+func runs(e *fakes.Expect, events ...string) {
 	for _, event := range events {
 		e.Out("brepl-tests " + event + "\n")
 	}

@@ -262,11 +262,11 @@ func suffix(p program) string {
 	return ""
 }
 
-// size adds the budget of the binary: at most 4.2 MB over the empty program. It was 3.5 MB for the hooks alone; the nREPL client, the search
-// for servers, the errors' texts and the loading of edited files are 0.6 MB, and what masks secrets in debug logs is 0.15 MB. No stop
-// touches either: its time has stayed.
+// size adds the budget of the binary: at most 4.7 MB over the empty program. It was 3.5 MB for the hooks alone; the nREPL client, the search
+// for servers, the errors' texts and the loading of edited files are 0.6 MB, what masks secrets in debug logs is 0.15 MB, and running
+// the project's tests in a REPL in step with its files is 0.45 MB. A stop without such hooks touches none of them: its time has stayed.
 func (r *result) size(floor, brepl string) error {
-	const limit = 4_200_000
+	const limit = 4_700_000
 	small, err := os.Stat(floor)
 	if err != nil {
 		return err

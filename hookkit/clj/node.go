@@ -172,3 +172,23 @@ func (n *Node) Rune() (rune, bool) {
 	r, problem := decodeChar(n.Text)
 	return r, problem == ""
 }
+
+// Symbol is the name of a Symbol, with or without metadata or a quote before it; "" for nil and other nodes.
+func (n *Node) Symbol() string {
+	for n != nil && len(n.Children) > 0 && (n.Kind == Meta || n.Kind == Quote) {
+		n = n.Children[len(n.Children)-1]
+	}
+	if n == nil || n.Kind != Symbol {
+		return ""
+	}
+	return n.Text
+}
+
+// Head is the symbol that a List begins with, without its namespace; "" if there is none.
+func (n *Node) Head() string {
+	if n.Kind != List || len(n.Children) == 0 {
+		return ""
+	}
+	name := n.Children[0].Symbol()
+	return name[strings.LastIndexByte(name, '/')+1:]
+}

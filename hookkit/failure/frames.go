@@ -167,14 +167,14 @@ func printedCalls(n *clj.Node) []sciCall {
 		m := child(entry, 0)
 		calls = append(calls, sciCall{
 			ns: printedNs(m), file: printedFile(m), line: number(m, "line"),
-			calleeNs: printedNs(m.Get("f-meta")), callee: symbolOf(m.Get("f-meta").Get("name")),
+			calleeNs: printedNs(m.Get("f-meta")), callee: m.Get("f-meta").Get("name").Symbol(),
 		})
 	}
 	return slices.Compact(calls)
 }
 
 // printedNs is the namespace under :ns, printed as #object[Ls name].
-func printedNs(n *clj.Node) string { return symbolOf(child(child(n.Get("ns"), 0), 1)) }
+func printedNs(n *clj.Node) string { return child(child(n.Get("ns"), 0), 1).Symbol() }
 
 // child gives the i-th child of a node, nil if there is none.
 func child(n *clj.Node, i int) *clj.Node {

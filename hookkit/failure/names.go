@@ -48,23 +48,23 @@ func outlineOf(src []byte, line int) *outline {
 }
 
 func (o *outline) topLevel(src []byte, n *clj.Node) {
-	head := headOf(n)
+	head := n.Head()
 	switch {
 	case head == "ns" || head == "in-ns":
 		if len(n.Children) > 1 {
-			o.ns = symbolOf(n.Children[1])
+			o.ns = n.Children[1].Symbol()
 		}
 	case head == "do" || head == "comment":
 		for _, child := range n.Children[1:] {
 			o.topLevel(src, child)
 		}
 	case strings.HasPrefix(head, "def") && len(n.Children) > 1:
-		if name := symbolOf(n.Children[1]); name != "" {
+		if name := n.Children[1].Symbol(); name != "" {
 			o.definitions = append(o.definitions, definition{name: name, line: n.Start.Line, last: n.End.Line, arglists: arglists(src, n)})
 		}
 		if head == "defprotocol" {
 			for _, method := range n.Children[2:] {
-				if name := headOf(method); name != "" {
+				if name := method.Head(); name != "" {
 					o.definitions = append(o.definitions, definition{name: name, line: method.Start.Line, last: method.End.Line})
 				}
 			}
@@ -106,24 +106,4 @@ func arglists(src []byte, n *clj.Node) string {
 		}
 	}
 	return strings.Join(lists, " or ")
-}
-
-// headOf is the symbol a list begins with, without its namespace; "" if there is none.
-func headOf(n *clj.Node) string {
-	if n.Kind != clj.List || len(n.Children) == 0 {
-		return ""
-	}
-	name := symbolOf(n.Children[0])
-	return name[strings.LastIndexByte(name, '/')+1:]
-}
-
-// symbolOf is a symbol's name, with or without metadata or a quote; "" for nil and other nodes.
-func symbolOf(n *clj.Node) string {
-	for n != nil && len(n.Children) > 0 && (n.Kind == clj.Meta || n.Kind == clj.Quote) {
-		n = n.Children[len(n.Children)-1]
-	}
-	if n == nil || n.Kind != clj.Symbol {
-		return ""
-	}
-	return n.Text
 }

@@ -41,26 +41,6 @@ type form struct {
 	bound map[string]bool // by let, fn and their like, anywhere in it
 }
 
-// headOf is the symbol that a list begins with, without its namespace; "" if there is none.
-func headOf(n *clj.Node) string {
-	if n.Kind != clj.List || len(n.Children) == 0 {
-		return ""
-	}
-	name := symbolOf(n.Children[0])
-	return name[strings.LastIndexByte(name, '/')+1:]
-}
-
-// symbolOf is a symbol's name, with or without metadata or a quote; "" for other nodes.
-func symbolOf(n *clj.Node) string {
-	for len(n.Children) > 0 && (n.Kind == clj.Meta || n.Kind == clj.Quote) {
-		n = n.Children[len(n.Children)-1]
-	}
-	if n.Kind != clj.Symbol {
-		return ""
-	}
-	return n.Text
-}
-
 // pairs are the forms whose first vector binds the names at its even places.
 const pairs = " let let* loop loop* for doseq dotimes when-let if-let when-some if-some when-first with-open with-redefs binding "
 
@@ -70,7 +50,7 @@ const holders = " reify proxy letfn letfn* defrecord deftype extend-type extend-
 // bindings collects the names that are bound in a form. With a name too many a use of it is overlooked, with one too few a file is loaded
 // twice.
 func (f *form) bindings(n *clj.Node, functions bool) {
-	head := headOf(n)
+	head := n.Head()
 	if head == "ns" {
 		return // (:require [a :refer [b]]) uses b
 	}
@@ -109,23 +89,23 @@ func (f *form) bind(n *clj.Node) {
 // walk notes definitions and uses.
 func (f *form) walk(n *clj.Node) {
 	children := namespaces.ForJVM(n.Children)
-	switch head := headOf(n); {
+	switch head := n.Head(); {
 	case n.Kind == clj.Symbol:
 		f.use(n)
 	case head == "comment":
 		return
 	case head == "ns" && len(children) > 1 && f.whole == "":
-		f.whole = symbolOf(children[1])
+		f.whole = children[1].Symbol()
 		f.space(f.whole)
 	case head == "in-ns" && len(children) > 1:
-		f.space(symbolOf(children[1]))
+		f.space(children[1].Symbol())
 	case head == "declare":
 		for _, child := range children[1:] {
-			f.define(symbolOf(child))
+			f.define(child.Symbol())
 		}
 		return
 	case strings.HasPrefix(head, "def") && len(children) > 1:
-		if f.definition(n, head, symbolOf(children[1]), children[2:]) {
+		if f.definition(n, head, children[1].Symbol(), children[2:]) {
 			children = slices.Concat(children[:1], children[2:])
 		}
 	}
@@ -162,7 +142,7 @@ func (f *form) definition(n *clj.Node, head, name string, rest []*clj.Node) bool
 		}
 	case "defprotocol":
 		for _, method := range rest {
-			f.define(headOf(method))
+			f.define(method.Head())
 		}
 	}
 	f.define(name)

@@ -166,3 +166,9 @@ func TestEvents(t *testing.T) {
 	}
 	assert.Assert(t, len(r.result.Failing[1].Text()) < 2500)
 }
+
+// Pins that the request hands a pattern over as it is, and keywords as keywords.
+func TestRequest(t *testing.T) {
+	r := Run{Options: hooksedn.TestOptions{Namespaces: "shop[:].*", Focus: []string{"fast", "db/none"}}}
+	assert.Equal(t, r.request(nil), `(quote {:mark "brepl-tests " :pattern "shop[:].*" :focus [:fast :db/none ] :skip [] :only {} :namespaces []})`)
+}

@@ -109,7 +109,11 @@ func (r *Run) request(chosen []Namespace) string {
 		key   string
 		words []string
 	}{{"focus", r.Options.Focus}, {"skip", r.Options.Skip}} {
-		b.WriteString(" :" + list.key + " [:" + strings.Join(list.words, " :") + "]")
+		b.WriteString(" :" + list.key + " [")
+		for _, word := range list.words {
+			b.WriteString(":" + word + " ")
+		}
+		b.WriteString("]")
 	}
 	b.WriteString(" :only {")
 	for name, tests := range r.Only {
@@ -124,7 +128,7 @@ func (r *Run) request(chosen []Namespace) string {
 		fmt.Fprintf(&b, "{:name %s :files [%s]}\n", clj.QuoteString(chosen[i].Name), clj.QuoteString(chosen[i].resource()))
 	}
 	b.WriteString("]})")
-	return strings.ReplaceAll(b.String(), "[:]", "[]")
+	return b.String()
 }
 
 // source is for the texts of exceptions.
